@@ -152,7 +152,7 @@ export { version } from './base/version.js'
 export { within } from './base/within.js'
 /** Whether something is the name of a time zone. */
 export { isZone } from './base/time/zone.js'
-export { defineCommand, secretFlags } from './plugin/command.js'
+export { defineCommand, secretFlags, withMembers } from './plugin/command.js'
 export { isLoss, watchFlag, watchStanding, type Standing } from './plugin/watched.js'
 export { cursorFlag, listedRows, pageFlags, readRows, searchedRows, showRows } from './plugin/listed.js'
 export type {
@@ -172,7 +172,7 @@ export { commandLine, count, cutAtWord, idWord, sentence, shellWord, span } from
 export { beginning, createFlow, folded, foldedBlock, widthOf, type Flow } from './cli/screen/folded.js'
 export { errors as commandErrors } from './cli/told/errors.js'
 export { defineToken, definePoint, hasMembers, withAnswers } from './base/token.js'
-export { asItIs, awaited, refusing, yesOrNo } from './base/answers.js'
+export { asItIs, awaited, awaitedByCaller, refusing, yesOrNo } from './base/answers.js'
 export { answerOf, taken } from './plugin/answer-of.js'
 export type { Answer, Answers, Mind } from './base/answers.js'
 export type { Token, Point } from './base/token.js'

@@ -15,8 +15,11 @@ export interface Answer<R> {
   named?(plugin: string): R
   /** True if it may refuse, by a Problem, which is passed on; of all else that it throws, `plugin_failed` is thrown. */
   readonly refuses?: true
-  /** True if it may return a promise, which is waited for, ten seconds at most. */
-  readonly awaited?: true
+  /**
+   * True if it may return a promise, which is waited for, ten seconds at most. `by its caller`, who gives it a signal:
+   * it is waited for as long as its caller likes, and what is charged is thrown too, for the caller says what it means.
+   */
+  readonly awaited?: true | 'by its caller'
 }
 
 /** Says of a function that its callers guard themselves against what it returns and throws. */
@@ -62,6 +65,9 @@ export const refusing = <R>(take: Answer<R>['take']): Answer<R> => ({
   otherwise: unsafeCast<R>(undefined),
   refuses: true,
 })
+
+/** The answer of a function whose caller gives it a signal, waits as long as it likes, and is told of a failure. */
+export const awaitedByCaller = <R>(answer: Answer<R>): Answer<R> => ({ ...answer, awaited: 'by its caller' })
 
 /** Yes or no, as JavaScript reads it. */
 export const yesOrNo = (otherwise: boolean): Answer<boolean> => ({

@@ -159,8 +159,11 @@ const fromFlags =
     return text === undefined ? undefined : { source: `--${flag}`, text }
   }
 
+/** Characters of a path that is looked at: requests can have any. */
+const mostHinted = 200
+
 /** What an issue is of: `beside` has what else may stand at the top. */
-interface Judged {
+export interface Judged {
   readonly struct: AnyStruct
   readonly value: unknown
   readonly beside?: readonly string[]
@@ -168,7 +171,7 @@ interface Judged {
 
 /** `; did you mean max_age?` for a field that is none. */
 export const hintFor = ({ path, rule }: Issue, { struct, value, beside = [] }: Judged): string => {
-  if (rule !== unknownField) return ''
+  if (rule !== unknownField || path.length > mostHinted) return ''
   const outer = path.split('.')
   const field = outer.pop() ?? ''
   const known = fieldNames(struct, outer, value)

@@ -1,7 +1,7 @@
 /** A sub-command of the command line: a client of the HTTP API. */
 import type { Clock } from '../base/clock.js'
 import type { Ids } from '../base/ids.js'
-import type { AnyStruct, Json, StructOf } from '../base/schema.js'
+import { isJsonObject, type AnyStruct, type Json, type JsonObject, type StructOf } from '../base/schema.js'
 import type { Supervised } from '../processes/contract.js'
 import type { Disk } from '../state/disk/disk.js'
 
@@ -247,3 +247,7 @@ interface Define {
   <T>(command: OwnCommand<T>): Command
 }
 export const defineCommand: Define = (command: Command): Command => command
+
+/** A body that was given as JSON, with what flags say of it; what is no object is the daemon's to refuse. */
+export const withMembers = (body: Json | undefined, said: JsonObject): Json =>
+  body === undefined ? said : isJsonObject(body) ? { ...body, ...said } : body

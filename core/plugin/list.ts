@@ -20,15 +20,21 @@ export interface ListSpec<T = unknown, B = unknown> {
   readonly from?: { readonly flag: string; readonly path: string | undefined }
   readonly summary: string
   readonly entry: StructOf<T>
-  /** The members that the file has beside its tables, applied as they are; not in the file of a configuration. */
+  /**
+   * The members that the file has beside its tables, applied all together. In the file of a configuration they are all
+   * of its other fields.
+   */
   readonly beside?: StructOf<B>
   /**
    * True of an entry that no start may leave out: if it is wrong then, the plugin does not register, nor with a file
    * that cannot be read at all: nobody knows what is in it.
    */
   isVital?(value: JsonObject): boolean
-  /** What is wrong with an entry that fits its struct, without quoting it; undefined if nothing is. Must do no I/O. */
-  fault?(name: string, entry: T): string | undefined
+  /**
+   * What is wrong with an entry that fits its struct, without quoting it; undefined if nothing is. `beside` is what
+   * stands beside it, undefined before that was right. Must do no I/O.
+   */
+  fault?(name: string, entry: T, beside?: B): string | undefined
   /** How many entries may be in force that are for the same. One beyond is wrong; those in force keep their places. */
   readonly bound?: {
     readonly most: number

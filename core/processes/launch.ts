@@ -21,16 +21,16 @@ export interface Launched {
 /**
  * A command runs in bash, or sh where there is none, without startup files.
  * Beside it waits a process for the end of descriptor 3: should the daemon be
- * killed, or who waits for the program, the whole group goes with it.
+ * killed, or who waits for the program, the whole group goes with it. It is one
+ * line: a shell counts them where it says what it cannot do.
  */
-const launcher = `
-( exec >/dev/null 2>&1; read -r _ <&3; kill -KILL 0 ) &
-exec 3<&-
-[ "$1" != merged ] || exec 2>&1
-if [ "$2" = program ]; then shift 2; exec "$@"; fi
-if command -v bash >/dev/null 2>&1; then exec bash --norc --noprofile -c "$3"; fi
-exec sh -c "$3"
-`
+const launcher = [
+  '( exec >/dev/null 2>&1; read -r _ <&3; kill -KILL 0 ) & exec 3<&-',
+  '[ "$1" != merged ] || exec 2>&1',
+  'if [ "$2" = program ]; then shift 2; exec "$@"; fi',
+  'if command -v bash >/dev/null 2>&1; then exec bash --norc --noprofile -c "$3"; fi',
+  'exec sh -c "$3"',
+].join('; ')
 
 const nothing = { code: null, signal: null }
 

@@ -21,7 +21,6 @@ const unanswered: Readonly<Record<string, string>> = {
   'delivery-observers@1': told,
   'derivation-profiles@1': worker,
   'derivation-subjects@1': worker,
-  'hook-callbacks@1': ownGuard,
   'learning-users@1': told,
   'live-kinds@1': worker,
   'media-makers@1': worker,

@@ -13,6 +13,7 @@ const block = (name: string): string => blocksFor(page, name).join('\n')
 const settings = {
   hooks: {
     PreToolUse: [{ matcher: 'Bash|Write', hooks: [{ type: 'command', command: './guard.sh', timeout: 5 }] }],
+    PostToolUse: [{ matcher: 'Write', hooks: [{ type: 'prompt', prompt: 'Is it tested?' }] }, { matcher: 'Read' }],
     SubagentStop: [{ hooks: [{ type: 'command', command: 'true' }] }],
   },
 }
@@ -39,6 +40,23 @@ test('the guard refuses the call where jq is missing', async (t) => {
   await daemon.stop()
 })
 
+test('a prompt is tried with the demo model, whose script is the judge', async (t) => {
+  const [root, workspace] = [await freshRoot(), await makeFolder(t)]
+  mkdirSync(join(root, 'config'))
+  writeFileSync(join(root, 'config', 'hooks.toml'), block('hooks-judge'))
+  const flags = ['--workspace-root', workspace, '--permission-mode', 'bypassPermissions']
+  const daemon = await startMortal(t, { root, flags })
+  await openSession(daemon)
+  for (const command of ['touch passed', 'rm -rf passed']) {
+    const { run_id } = await submit(daemon, 's1', `/tool bash ${JSON.stringify({ command })}`)
+    await until(daemon, run_id, 'completed', 'failed')
+  }
+  t.true(existsSync(join(workspace, 'passed')))
+  t.regex(JSON.stringify((await daemon.request('GET', '/v1/sessions/s1/events')).body), /The judge says no\./u)
+  t.deepEqual((await daemon.request('GET', '/v1/runtime/hooks/dead-letter')).body.dead_letters, [])
+  await daemon.stop()
+})
+
 test('a guard of the file, and one that was taken over, stop what they shall', async (t) => {
   if ((await sh('command -v jq', '/')).code !== 0) return t.pass('there is no jq here')
   const [root, workspace] = [await freshRoot(), await makeFolder(t)]
@@ -60,7 +78,12 @@ test('a guard of the file, and one that was taken over, stop what they shall', a
     matcher: 'Bash|Write',
     executor: { type: 'command', command: './guard.sh', timeout_ms: 5_000 },
   })
+  t.deepEqual(Object.keys(body.hooks).toSorted(), ['post_tool_use', 'pre_tool_use', 'subagent_stop'])
+  t.deepEqual(body.hooks.post_tool_use, [])
   t.deepEqual((await daemon.request('GET', '/v1/status')).body.hooks.moments_not_fired, [])
   t.regex((await pasted(block('hooks-try'))).out, /Nothing is removed here/u)
+  writeFileSync(join(workspace, 'settings.json'), '{"model":"x"}')
+  t.regex((await pasted(block('hooks-take-over'))).out, /^Done\./u)
+  t.deepEqual((await daemon.request('GET', '/v1/runtime/hooks')).body, { hooks: {} })
   await daemon.stop()
 })

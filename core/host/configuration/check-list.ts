@@ -24,14 +24,14 @@ export interface ListFault {
 const hiddenBy = <T, B>(
   spec: ListSpec<T, B>,
   name: string,
-  { table, told }: { readonly table: JsonObject; readonly told: string },
+  { table, told, beside }: { readonly table: JsonObject; readonly told: string; readonly beside: B | undefined },
 ): readonly string[] => {
   const all = spec.table === undefined ? table : table[spec.table]
   const given = isJsonObject(all) ? all[name] : undefined
   if (!isJsonObject(given)) return []
   const wrong = new Set(told.split('; ').map((rule) => memberIn(rule).split('.')[0]))
   const whole = parse(spec.entry, Object.fromEntries(Object.entries(given).filter(([member]) => !wrong.has(member))))
-  const fault = whole.ok ? spec.fault?.(name, whole.value) : undefined
+  const fault = whole.ok ? spec.fault?.(name, whole.value, beside) : undefined
   return fault === undefined || fault === told ? [] : fault.split('; ')
 }
 
@@ -49,7 +49,9 @@ export const checkList = <T, B>(spec: ListSpec<T, B>, text: string): readonly Li
   return [...list.wrong()].flatMap(([name, told]) => {
     const isBeside = name === wholeFile || name === besideTables
     const around = isBeside ? [] : [spec.table ?? '', name]
-    const rules = isBeside ? [told] : [...told.split('; '), ...hiddenBy(spec, name, { table: read.table, told })]
+    const rules = isBeside
+      ? [told]
+      : [...told.split('; '), ...hiddenBy(spec, name, { table: read.table, told, beside: list.beside() })]
     return rules.map((rule) => ({
       place: isBeside ? '' : placeOf(spec, name),
       name: isBeside ? '' : name,

@@ -66,7 +66,11 @@ interface Open extends Told {
 
 /** The entry, or what is wrong with it. */
 type Reading = { entry: unknown } | { fault: string }
-const readEntry = (spec: ListSpec, name: string, value: Json | undefined): Reading => {
+interface Given {
+  readonly value: Json | undefined
+  readonly beside?: unknown
+}
+const readEntry = (spec: ListSpec, name: string, { value, beside: held }: Given): Reading => {
   const struct = name === besideTables && spec.beside !== undefined ? spec.beside : spec.entry
   const misnamed = struct === spec.entry ? faultOfName(spec, name) : undefined
   if (misnamed !== undefined) return { fault: misnamed }
@@ -77,7 +81,7 @@ const readEntry = (spec: ListSpec, name: string, value: Json | undefined): Readi
       `${issue.path} ${issue.rule}${hintFor(issue, { struct, value, beside })}`.trim()
     return { fault: read.issues.map(told).join('; ') }
   }
-  const fault = struct === spec.entry ? spec.fault?.(name, unsafeCast(read.value)) : undefined
+  const fault = struct === spec.entry ? spec.fault?.(name, unsafeCast(read.value), held) : undefined
   return fault === undefined ? { entry: read.value } : { fault }
 }
 
@@ -101,17 +105,28 @@ const createRoom = ({ spec: { bound }, held }: Open, tables: JsonObject) => {
   }
 }
 
+/** What will hold beside the entries, which are judged by it. */
+const besideOf = ({ spec, held }: Open, tables: JsonObject): unknown => {
+  const read = besideTables in tables ? readEntry(spec, besideTables, { value: tables[besideTables] }) : undefined
+  return read !== undefined && 'entry' in read ? read.entry : held.get(besideTables)?.entry
+}
+
 /** Entries of the file that are right, and in place of wrong ones those that are held. */
 const applied = (open: Open, { tables, faults: known }: ListParts): Pick<Open, 'held' | 'faults' | 'vital'> => {
   const [held, faults] = [new Map<string, Held>(), new Map<string, string>()]
   const admit = createRoom(open, tables)
+  const beside = besideOf(open, tables)
   let vital: string | undefined
   for (const [name, value] of Object.entries(tables)) {
     const text = JSON.stringify(value)
     const before = open.held.get(name)
     const fault = known.get(name)
     const read =
-      fault !== undefined ? { fault } : before?.text === text ? before : admit(name, readEntry(open.spec, name, value))
+      fault !== undefined
+        ? { fault }
+        : before?.text === text
+          ? before
+          : admit(name, readEntry(open.spec, name, { value, beside }))
     if ('entry' in read) held.set(name, { text, entry: read.entry })
     else {
       faults.set(name, read.fault)

@@ -152,11 +152,44 @@ const awaiting = <R>(asked: Asked<R>, { clock, scope }: ViewParts): ((args: Args
     try {
       const outcome = call(args)
       if (!isThenable(outcome)) return answer.take(outcome, mind, contribution)
-      return settle(outcome, [scope.signal, ...args.filter((arg) => arg instanceof AbortSignal)])
+      return settle(outcome, [scope.signal, ...signalsIn(args)])
     } catch (error) {
       passOn(answer, error)
       charge(error)
       return insteadOf(asked)
+    }
+  }
+}
+
+/** What is asked for a caller must have ended so soon after its signal has aborted. */
+const endMs = 1_000
+
+const signalsIn = (args: Args): AbortSignal[] => args.filter((arg) => arg instanceof AbortSignal)
+
+/** Asks for a caller who is told of a failure and gives up by a signal; what goes on behind that is charged. */
+const askingForCaller = <R>(asked: Asked<R>, { clock, scope }: ViewParts) => {
+  const { answer, charge, call, contribution } = asked
+  const mind = mindWith(asked)
+  const watch = async (work: Promise<unknown>, signals: readonly AbortSignal[], ended: AbortSignal): Promise<void> => {
+    await anyAborted(signals, ended)
+    if (await within(clock, endMs, Promise.race([work, anyAborted([scope.signal], ended)]))) return
+    charge(errors.observer_late({ details: { ms: endMs } }))
+  }
+  return async (args: Args): Promise<R> => {
+    const [signals, ended] = [signalsIn(args), new AbortController()]
+    const work = Promise.resolve(args).then(call)
+    void watch(
+      work.catch(() => {}),
+      signals,
+      ended.signal,
+    )
+    try {
+      return answer.take(await work, mind, contribution)
+    } catch (error) {
+      if (!signals.some(({ aborted }) => aborted)) charge(error)
+      throw error
+    } finally {
+      ended.abort('ended')
     }
   }
 }
@@ -167,6 +200,12 @@ interface Contributed {
   readonly point: string
   readonly answers: PointAnswers
   readonly contribution: unknown
+}
+
+const askerFor = (asked: Asked<unknown>, parts: ViewParts): ((args: Args) => unknown) => {
+  const { awaited } = asked.answer
+  if (awaited === 'by its caller') return askingForCaller(asked, parts)
+  return awaited === true ? awaiting(asked, parts) : asking(asked)
 }
 
 /** The contribution, or an object in it, with its functions as they are taken; all else is its own. */
@@ -185,8 +224,7 @@ const minded = (parts: ViewParts, contributed: Contributed, value: unknown): unk
     }
     const what = `${name} of ${point}`
     const charge = (error: unknown): void => parts.faults.charge(owner, what, error)
-    const asked = { answer, owner, what, contribution, charge, call }
-    const ask = answer.awaited === true ? awaiting(asked, parts) : asking(asked)
+    const ask = askerFor({ answer, owner, what, contribution, charge, call }, parts)
     return [[name, { value: (...args: Args) => ask(args) }]]
   })
   return Object.create(own, Object.fromEntries(members))

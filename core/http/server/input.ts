@@ -1,5 +1,6 @@
 /** Reads path, query and body by the structs of a route. Every fault names its field. */
 import type { IncomingMessage } from 'node:http'
+import { hintFor, type Judged } from '../../base/config.js'
 import type { Problem, ProblemFactory } from '../../base/errors.js'
 import { parse, type Issue } from '../../base/parse.js'
 import { inlineSchema, object, type AnyStruct } from '../../base/schema.js'
@@ -17,8 +18,11 @@ import type { Found } from '../routes/table.js'
 
 const none = object({})
 
-const prefixed = (prefix: string, issues: readonly Issue[]): FieldError[] =>
-  issues.map(({ path, rule }) => ({ path: path === '' ? prefix : `${prefix}.${path}`, rule }))
+const prefixed = (prefix: string, issues: readonly Issue[], judged: Judged): FieldError[] =>
+  issues.map((issue) => ({
+    path: issue.path === '' ? prefix : `${prefix}.${issue.path}`,
+    rule: issue.rule + hintFor(issue, judged),
+  }))
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -35,7 +39,8 @@ const accept = (
   { prefix, invalid }: { prefix: string; invalid?: ProblemFactory | undefined },
 ): unknown => {
   const parsed = parse(struct, value)
-  if (!parsed.ok) throw refusal(isObject(value) ? invalid : undefined, prefixed(prefix, parsed.issues))
+  if (!parsed.ok)
+    throw refusal(isObject(value) ? invalid : undefined, prefixed(prefix, parsed.issues, { struct, value }))
   return parsed.value
 }
 

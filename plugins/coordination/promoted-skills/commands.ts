@@ -10,6 +10,7 @@ import {
   type CommandFlag,
   type CommandInput,
   type JsonObject,
+  withMembers,
 } from '../../../core/plugin.js'
 import { rolloutKinds, rolloutStatuses, skillStatuses } from './record.js'
 import { CountedSkill, showCounted, showSkill, showSkills, showWhole, Skill, WholeSkill } from './skill-text.js'
@@ -87,12 +88,11 @@ export const commands: readonly Command[] = [
       return input.client.send(
         'POST',
         `/v1/learnings/${encodeURIComponent(input.args['learning_id'] ?? '')}/promote-skill`,
-        {
-          ...(rest !== null && typeof rest === 'object' && !Array.isArray(rest) ? rest : {}),
+        withMembers(rest, {
           ...given(input, lines),
           ...listed(input, lists),
           skill_name: input.args['skill_name'] ?? '',
-        },
+        }),
       )
     },
     answer: Skill,

@@ -14,6 +14,7 @@ import {
   type CommandInput,
   type Infer,
   showTime,
+  withMembers,
 } from '../../../core/plugin.js'
 import { grantRuleKinds, grantText } from '../tools/contract.js'
 import { wishOf } from './contract.js'
@@ -75,7 +76,7 @@ export const commands: readonly Command[] = [
       const { client, args, flags, json } = input
       return client.send('POST', '/v1/grants', {
         tool_name: args['tool_name'] ?? '',
-        input: (await json('input-json')) ?? {},
+        input: withMembers(await json('input-json'), {}),
         ...(typeof flags['session-id'] === 'string' && { session_id: flags['session-id'] }),
         ...wishOf(input),
       })

@@ -76,7 +76,7 @@ const look = async (parts: AgentParts, agents: Agents, wish: AgentLook & { sessi
   try {
     const waiting = { run_id: invocation.run_id ?? '', signal, ...(waitFor !== undefined && { waitFor }) }
     const end = await agents.waitFor(waiting, started.agent_id, timeout_ms)
-    if (end.last_run_status === 'completed') return answeredBy(name, end.final_output ?? '')
+    if (end.last_run_status === 'completed') return answeredBy(name, end.final_output ?? '', parts.redact)
     return { fault: `its agent did not answer: ${end.last_error ?? end.last_run_status ?? end.status}` }
   } finally {
     await endRuns(parts, started.session_id)

@@ -1,17 +1,17 @@
 /** One attempt at one hook, by its executor. */
-import { assertNever, outboundTarget, type Outbound } from '../../../core/plugin.js'
+import { assertNever, messageOf, outboundTarget, type Outbound } from '../../../core/plugin.js'
 import type { Invocation } from '../../execution/interception/contract.js'
 import { askByAgent, type AgentParts } from './agent-hook.js'
 import { runCommand, type CommandParts } from './command-hook.js'
 import type { HookCallback } from './contract.js'
 import type { HookDefinition } from './definitions.js'
 import { postHook } from './http-hook.js'
-import { rulingOf, type Answered } from './outcome/outcome.js'
+import { faultWith, rulingOf, type Answered } from './outcome/outcome.js'
 import { askByPrompt, type PromptParts, type PromptWish } from './prompt-hook.js'
 
 export interface AttemptParts extends CommandParts, PromptParts, AgentParts {
   readonly outbound: Outbound
-  readonly allow_cidrs: readonly string[]
+  readonly allow_cidrs: () => readonly string[]
   readonly callbacks: () => readonly HookCallback[]
 }
 
@@ -46,12 +46,12 @@ const aborted = (signal: AbortSignal): Promise<Answered> =>
 
 const callBack = async (parts: AttemptParts, callback: string, { definition, invocation, signal }: Attempted) => {
   const found = parts.callbacks().find(({ name }) => name === callback)
-  if (found === undefined) return { fault: 'no plugin contributes its callback any more' }
+  if (found === undefined) return { fault: 'no plugin contributes a callback of that name' }
   try {
     const answer = found.call(invocation, signal).then((given) => rulingOf(definition.name, given))
     return await Promise.race([answer, aborted(signal)])
-  } catch {
-    return { fault: 'its callback threw' }
+  } catch (error) {
+    return faultWith('its callback failed', messageOf(error) || 'it threw without a word', parts.redact)
   }
 }
 
@@ -75,7 +75,15 @@ export const attempt = (parts: AttemptParts, attempted: Attempted): Promise<Answ
     case 'command':
       return runCommand(parts, { name, command: executor.command, shell: executor.shell, input, signal })
     case 'http':
-      return postHook(parts.outbound, { ...executor, name, input, timeout_ms, allow_cidrs: parts.allow_cidrs, signal })
+      return postHook(parts.outbound, {
+        ...executor,
+        name,
+        input,
+        timeout_ms,
+        allow_cidrs: parts.allow_cidrs(),
+        signal,
+        redact: parts.redact,
+      })
     case 'callback':
       return callBack(parts, executor.name, attempted)
     case 'prompt':

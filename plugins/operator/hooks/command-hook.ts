@@ -12,7 +12,7 @@ import {
   type Supervised,
   type SupervisedProgram,
 } from '../../../core/plugin.js'
-import { blockOf, type Answered } from './outcome/outcome.js'
+import { blockOf, mostTold, type Answered } from './outcome/outcome.js'
 import { saidOutcome } from './outcome/said-outcome.js'
 
 export interface CommandParts {
@@ -47,9 +47,9 @@ const aborted = (signal: AbortSignal): Promise<'aborted'> =>
     else signal.addEventListener('abort', () => resolve('aborted'), { once: true })
   })
 
-const outcomeOf = (name: string, { text, truncated }: Captured): Answered =>
+const outcomeOf = (name: string, { text, truncated }: Captured, redact: CommandParts['redact']): Answered =>
   // Whether what is cut was an outcome nobody can tell.
-  truncated ? tooMuch : saidOutcome(name, text.trim())
+  truncated ? tooMuch : saidOutcome(name, text.trim(), redact)
 
 /** Resolves when so much was put out that its end need not be waited for, a moment behind that: it may be about to. */
 const flooded = ({ stdout }: SupervisedProgram, clock: Clock, over: AbortSignal): Promise<'flooded'> =>
@@ -69,9 +69,6 @@ const blocks = 2
 /** What a hook says on its standard error; of what is cut the word at the end is left out. */
 export const reasonIn = ({ text, begin, truncated }: Captured): string => (truncated ? withoutCutWord(begin) : text)
 
-/** Signs of the last lines of standard error. */
-const mostTold = 300
-
 /** The last lines of a standard error, safe to show; of what was left out of it no line is told that was cut. */
 export const complaintIn = ({ text, begin, truncated }: Captured, redact: (text: string) => string): string => {
   const whole = truncated ? text.slice(begin.length).split('\n').slice(3).join('\n') : text
@@ -83,9 +80,11 @@ export const complaintIn = ({ text, begin, truncated }: Captured, redact: (text:
 }
 
 const variable = 'HOLDFAST_HOOK_COMMAND'
-/** A command may hold secrets, and every user sees the arguments of a process; its environment only the owner sees. */
-const fromEnvironment = `eval "unset ${variable}
-$${variable}"`
+/**
+ * A command may hold secrets, and every user sees the arguments of a process; its environment only the owner sees. Its
+ * first line is the first one that the shell counts.
+ */
+const fromEnvironment = `holdfast_hook=$${variable}; unset ${variable}; eval "$holdfast_hook"`
 
 export const runCommand = async (parts: CommandParts, wish: CommandWish): Promise<Answered> => {
   const { supervised, clock, folder, environment, redact, track } = parts
@@ -118,5 +117,5 @@ export const runCommand = async (parts: CommandParts, wish: CommandWish): Promis
     const how = exit.signal === null ? `it ended with code ${exit.code}` : `${exit.signal} ended it`
     return { fault: [how, complaintIn(stderr.read(), redact)].filter((part) => part !== '').join(': ') }
   }
-  return outcomeOf(name, stdout.read())
+  return outcomeOf(name, stdout.read(), redact)
 }

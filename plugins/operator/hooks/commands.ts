@@ -50,7 +50,10 @@ export const commands: readonly Command[] = [
     path: 'hooks',
     member: 'hooks',
     summary: 'Sets all hooks: what a file or standard input says, as JSON with the member hooks.',
-    reset: { summary: 'Set none.', value: {} },
+    reset: {
+      summary: 'Set none: those of config/hooks.toml are off too, until runtime rollback takes it back.',
+      value: {},
+    },
   }),
   defineCommand({
     path: ['runtime', 'hooks', 'get'],

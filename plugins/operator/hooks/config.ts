@@ -1,5 +1,6 @@
 import {
   array,
+  childEnvironment,
   defaulted,
   defineList,
   doc,
@@ -7,12 +8,14 @@ import {
   object,
   record,
   rule,
+  secretsPassed,
   string,
   visibleLine,
   wrongToo,
   type Infer,
   type List,
   type ListSpec,
+  type Secrets,
 } from '../../../core/plugin.js'
 import { faultOfHook, hookFields, mostOfMoment, type HookFault, type HookMap } from './definitions.js'
 
@@ -30,14 +33,10 @@ const faultOfEntry = (name: string, entry: HookEntry, allow_cidrs: readonly stri
   const { event, ...rest } = entry
   if (!names.test(name))
     return { member: '', fault: 'its name must be letters, digits, `.`, `_` and `-`, 64 at most, and no number.' }
-  return faultOfHook(event, { name, ...rest }, { allow_cidrs })
+  return faultOfHook(event, { name, ...rest }, { allow_cidrs: () => allow_cidrs })
 }
 
-const Fields = object({
-  hooks: doc(
-    defaulted(record(HookEntry), {}),
-    'Hooks by name, in the order in which they are asked; see the list below.',
-  ),
+const besideFields = {
   allow_cidrs: doc(
     defaulted(array(rule(string(), 'must be an address range such as 198.18.0.0/15', isCidr), { max: 100 }), []),
     'Special address ranges that HTTP hooks may reach.',
@@ -46,6 +45,17 @@ const Fields = object({
     defaulted(array(string({ min: 1, max: 200 }), { max: 100 }), []),
     'Variables that commands of hooks see beside the usual ones, as in shell.pass_environment.',
   ),
+}
+/** What the file has beside its hooks. */
+const HooksBeside = object(besideFields)
+export type HooksBeside = Infer<typeof HooksBeside>
+
+const Fields = object({
+  hooks: doc(
+    defaulted(record(HookEntry), {}),
+    'Hooks by name, in the order in which they are asked; see the list below.',
+  ),
+  ...besideFields,
 })
 
 /** What is wrong with hooks, by their names. */
@@ -77,14 +87,15 @@ export const HooksConfig = rule(Fields, 'must be hooks that can be', (config) =>
 export type HooksConfig = Infer<typeof HooksConfig>
 
 /** `[hooks.NAME]` of `config/hooks.toml`. */
-export const hookList = ({ allow_cidrs }: Pick<HooksConfig, 'allow_cidrs'>): ListSpec<HookEntry> =>
+export const hookList = (): ListSpec<HookEntry, HooksBeside> =>
   defineList({
     file: 'hooks',
     table: 'hooks',
     summary: 'What is asked at named moments, in the order of the file, while operators have not set other hooks.',
     entry: HookEntry,
-    fault: (name, entry) => {
-      const found = faultOfEntry(name, entry, allow_cidrs)
+    beside: HooksBeside,
+    fault: (name, entry, beside) => {
+      const found = faultOfEntry(name, entry, beside?.allow_cidrs ?? [])
       return found && (found.member === '' ? found.fault : `${found.member}: ${found.fault}`)
     },
     bound: { most: mostOfMoment, of: ({ event }) => event },
@@ -104,4 +115,26 @@ const byMoment = (entries: ReadonlyMap<string, HookEntry>): HookMap => {
   const hooks: Record<string, HookMap[string]> = {}
   for (const [name, { event, ...rest }] of entries) (hooks[event] ??= []).push({ name, ...rest })
   return hooks
+}
+
+interface BesideParts {
+  readonly list: Pick<List<HookEntry, HooksBeside>, 'beside' | 'onChange'>
+  /** Of the start. */
+  readonly config: HooksBeside
+  readonly secrets: Pick<Secrets, 'guard' | 'redact'>
+}
+
+/** What stands beside the hooks, as the file has it now. */
+export const createBeside = ({ list, config, secrets }: BesideParts) => {
+  const now = (): HooksBeside => list.beside() ?? config
+  const guard = (): void => secretsPassed(now().pass_environment).forEach(secrets.guard)
+  return {
+    allow_cidrs: () => now().allow_cidrs,
+    environment: () => childEnvironment({ pass: now().pass_environment, redact: secrets.redact }),
+    /** Has what is secret of what is passed on redacted, also where a saved file names it. */
+    guardPassed() {
+      guard()
+      list.onChange(guard)
+    },
+  }
 }

@@ -123,7 +123,7 @@ export const notFired = (hooks: HookMap): string[] =>
   Object.keys(hooks).filter((event) => later.has(event) && hooks[event]?.length !== 0)
 
 export interface CheckParts {
-  readonly allow_cidrs: readonly string[]
+  readonly allow_cidrs: () => readonly string[]
   /** Names of callbacks; when absent any will do. */
   readonly callbacks?: () => ReadonlySet<string>
   /** Ids of model routes; when absent any will do. */
@@ -154,7 +154,7 @@ export const executorFault = ({ executor }: HookDefinition, parts: CheckParts): 
     case 'command':
       return executor.command.includes('\0') ? 'its command holds a NUL character.' : undefined
     case 'http': {
-      const fault = refusedUrl(executor.url, { allow_cidrs }) ?? hostFault(executor.url)
+      const fault = refusedUrl(executor.url, { allow_cidrs: allow_cidrs() }) ?? hostFault(executor.url)
       const way = fault?.includes('private') === true ? ' that allow_cidrs of config/hooks.toml has not' : ''
       return fault === undefined ? undefined : `its url ${fault}${way}.`
     }

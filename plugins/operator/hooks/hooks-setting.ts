@@ -1,9 +1,12 @@
 /** The hooks in force, as operators set them. */
-import { commandLine, object, optional, unsafeCast, type JsonObject } from '../../../core/plugin.js'
+import { commandLine, object, optional, unsafeCast, type JsonObject, type Problem } from '../../../core/plugin.js'
 import { defineSetting } from '../runtime/contract.js'
 import { checkHooks, checkMatchers, HookMap, type CheckParts } from './definitions.js'
 import { hookErrors } from './errors.js'
 import { shownHooks } from './shown.js'
+
+const bodyFault = (rule: string): Problem =>
+  hookErrors.invalid_hook_settings({ details: { reason: `the body ${rule}.` }, errors: [{ path: 'body', rule }] })
 
 export const hooksSetting = (configured: () => HookMap, parts: CheckParts) =>
   defineSetting({
@@ -22,11 +25,7 @@ export const hooksSetting = (configured: () => HookMap, parts: CheckParts) =>
       value({ settings, hooks }) {
         const wanted = settings?.hooks ?? hooks
         if (wanted === undefined || (settings !== undefined && hooks !== undefined))
-          throw hookErrors.invalid_hook_settings({
-            details: {
-              reason: `the body has ${wanted === undefined ? 'neither settings nor' : 'both settings and'} hooks.`,
-            },
-          })
+          throw bodyFault(wanted === undefined ? 'has neither settings nor hooks' : 'has both settings and hooks')
         checkHooks(wanted, parts)
         checkMatchers(wanted)
         return wanted

@@ -1,6 +1,6 @@
 /** Hooks that are asked over HTTP. */
 import type { Outbound } from '../../../core/plugin.js'
-import { rulingOf, type Answered } from './outcome/outcome.js'
+import { faultWith, rulingOf, type Answered } from './outcome/outcome.js'
 
 export interface HttpWish {
   readonly name: string
@@ -9,10 +9,12 @@ export interface HttpWish {
   readonly allow_cidrs: readonly string[]
   readonly timeout_ms: number
   readonly signal: AbortSignal
+  /** Takes known secrets out of a text. */
+  readonly redact: (text: string) => string
 }
 
 export const postHook = async (outbound: Outbound, wish: HttpWish): Promise<Answered> => {
-  const { name, url, input, allow_cidrs, timeout_ms, signal } = wish
+  const { name, url, input, allow_cidrs, timeout_ms, signal, redact } = wish
   const answer = await outbound.request({
     method: 'POST',
     url,
@@ -29,6 +31,6 @@ export const postHook = async (outbound: Outbound, wish: HttpWish): Promise<Answ
   try {
     return rulingOf(name, JSON.parse(said))
   } catch {
-    return { fault: 'its outcome is no JSON' }
+    return faultWith('its outcome is no JSON', said, redact)
   }
 }

@@ -1,11 +1,4 @@
-import {
-  Host,
-  Supervised,
-  childEnvironment,
-  createOutbound,
-  definePlugin,
-  secretsPassed,
-} from '../../../core/plugin.js'
+import { Host, Supervised, createOutbound, definePlugin } from '../../../core/plugin.js'
 import { Agents } from '../../agents/sidechains/contract.js'
 import { Consultations } from '../../execution/consultations/contract.js'
 import { declareOpenCalls, ExternalActions } from '../../execution/external-actions/contract.js'
@@ -17,7 +10,7 @@ import { Reasons } from '../explanations/contract.js'
 import { RuntimeSettings, Settings } from '../runtime/contract.js'
 import { StatusSections } from '../status/contract.js'
 import { askedOf, endLeft } from './agent-hook.js'
-import { createConfigured, hookList, HooksConfig } from './config.js'
+import { createBeside, createConfigured, hookList, HooksConfig } from './config.js'
 import { HookCallbacks } from './contract.js'
 import { declareDeadLetters } from './dead-letters.js'
 import type { HookDefinition, HookMap } from './definitions.js'
@@ -67,10 +60,11 @@ export default definePlugin({
     const counts: HookCounts = { executions: 0, failures: 0, retries: 0, unkept: 0 }
     const atWork = createHooksAtWork(clock)
     const { track, over } = createWorks()
-    const list = ctx.list(hookList(config))
+    const list = ctx.list(hookList())
+    const beside = createBeside({ list, config, secrets })
     const configured = createConfigured(list)
     const checked = {
-      allow_cidrs: config.allow_cidrs,
+      allow_cidrs: beside.allow_cidrs,
       callbacks: () => new Set(callbacks().map(({ name }) => name)),
       routes: () => consultations()?.routes() ?? [],
     }
@@ -93,9 +87,8 @@ export default definePlugin({
       calls,
       permissions,
       counts,
-      allow_cidrs: config.allow_cidrs,
+      ...beside,
       folder: host.workspaceRoot,
-      environment: () => childEnvironment({ pass: config.pass_environment, redact: secrets.redact }),
       ending: ctx.signal,
       track,
     }
@@ -122,7 +115,7 @@ export default definePlugin({
     ctx.routes(...hookRoutes({ state, letters, hooks }))
     ctx.onStart(async () => {
       await endLeft(parts)
-      secretsPassed(config.pass_environment).forEach(secrets.guard)
+      beside.guardPassed()
       const end = tellOfRuns(ctx.events, interception)
       const forget = forgetEnded({ permissions, sessions, events: ctx.events, log, state })
       interception.tell({ event: 'setup', payload: { generation: state.health.generation } })

@@ -4,7 +4,7 @@ import type { Consultations } from '../../execution/consultations/contract.js'
 import type { Invocation } from '../../execution/interception/contract.js'
 import { jsonIn } from '../../execution/models/contract.js'
 import type { PromptExecutor } from './definitions.js'
-import { rulingOf, type Answered } from './outcome/outcome.js'
+import { faultWith, rulingOf, type Answered } from './outcome/outcome.js'
 
 export interface PromptParts {
   readonly consultations: () => Consultations | undefined
@@ -49,8 +49,7 @@ const withDecision = ({ ok, ...rest }: { readonly [key: string]: Json | undefine
   return ok === false && isJsonObject(given) ? { ...given, decision: 'block' } : given
 }
 
-/** The answer of a model as an outcome, as far as a model may rule. */
-export const answeredBy = (name: string, said: string): Answered => {
+const judged = (name: string, said: string): Answered => {
   const given = objectOf(said)
   if (given === undefined) return { fault: 'its answer is no JSON object' }
   const answered = rulingOf(name, withDecision(given))
@@ -59,6 +58,12 @@ export const answeredBy = (name: string, said: string): Answered => {
   if (answered.ruling?.permission !== 'allow') return answered
   const { permission: _, reason: __, ...ruling } = answered.ruling
   return { ...answered, ruling: Object.keys(ruling).length === 1 ? undefined : ruling }
+}
+
+/** The answer of a model as an outcome, as far as a model may rule; of one that is none its beginning is told. */
+export const answeredBy = (name: string, said: string, redact: (text: string) => string): Answered => {
+  const answered = judged(name, said)
+  return 'fault' in answered ? faultWith(answered.fault, said, redact) : answered
 }
 
 export const askByPrompt = async ({ consultations, redact }: PromptParts, wish: PromptWish): Promise<Answered> => {
@@ -80,5 +85,7 @@ export const askByPrompt = async ({ consultations, redact }: PromptParts, wish: 
     most: mostAnswer,
   }
   const answer = await service.ask(asked, signal)
-  return answer.type === 'failed' ? { fault: `${answer.code}: ${answer.message}` } : answeredBy(name, answer.text)
+  return answer.type === 'failed'
+    ? { fault: `${answer.code}: ${answer.message}` }
+    : answeredBy(name, answer.text, redact)
 }

@@ -17,6 +17,7 @@ import {
   type CommandInput,
   type Infer,
   type Json,
+  withMembers,
 } from '../../../core/plugin.js'
 import { catalogCommands } from './catalog/commands.js'
 import { foundCommands } from './found/commands.js'
@@ -97,7 +98,7 @@ const showCalled = ({ output: { output, is_error } }: Infer<typeof Called>): str
   return typeof said === 'string' ? `The tool says that it failed:\n${text}` : (problemText(output) ?? text)
 }
 
-const inputOf = async ({ json }: CommandInput): Promise<Json> => (await json('input-json')) ?? {}
+const inputOf = async ({ json }: CommandInput): Promise<Json> => withMembers(await json('input-json'), {})
 
 /** Beside the tools it is a word of their group, for who looks for it there. */
 const callCommand = (path: readonly string[]): Command =>

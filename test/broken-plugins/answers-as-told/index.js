@@ -34,6 +34,7 @@ export default (kit) => ({
     add('tool-gates@1', ['hidden'])
     add('channel-parts@1', ['metrics', 'veto', 'posted', 'changed', 'left', 'removed', 'sweep'])
     add('session-metadata@1', ['value'], { key: 'told' })
+    add('hook-callbacks@1', ['call'], { name: 'told' })
     add('runtime-sections@1', ['collect'], { name: 'told', schema: kit.json() })
     const tells =
       (what, otherwise) =>

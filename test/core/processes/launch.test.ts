@@ -69,6 +69,13 @@ for (const [what, ...before] of [['cold'], ['warm', good, good, good]] as const)
     for (const result of without) t.deepEqual(result, result.group === null ? refused : killed)
   })
 
+test('a program that is not there is told without lines of what starts it', async (t) => {
+  const wish = { run: ['no-such-program'], marker: 'm', folder: '/', environment: { PATH: '/usr/bin:/bin' } }
+  const { program, exited } = await launch(processesFor(t), wish)
+  t.regex(await text(program.stderr), /^\S+: (?:line 1: |1: )?exec: no-such-program: not found\n$/u)
+  t.is((await exited).code, 127)
+})
+
 test('a command in a folder that is gone, or with an environment that no process can have, was not started', async (t) => {
   const processes = processesFor(t)
   for (const wish of [

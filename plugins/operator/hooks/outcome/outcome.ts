@@ -1,5 +1,6 @@
 /** What a hook answers, as a ruling. */
 import {
+  answerOf,
   array,
   boolean,
   doc,
@@ -13,10 +14,12 @@ import {
   parse,
   redactedTo,
   string,
+  toldLine,
   unsafeCast,
   visibleLine,
   type Json,
   type JsonObject,
+  type Mind,
 } from '../../../../core/plugin.js'
 import { PermissionUpdate } from './permissions.js'
 import type { Ruling } from '../../../execution/interception/contract.js'
@@ -128,6 +131,27 @@ export type Answered =
       readonly strange?: readonly string[]
     }
   | { readonly fault: string }
+
+/** Characters of what a hook that failed said. */
+export const mostTold = 300
+
+/** The failure of a hook, with the beginning of what it said, safe to show. */
+export const faultWith = (
+  fault: string,
+  said: string,
+  redact: (text: string) => string,
+): Extract<Answered, { fault: string }> => {
+  const told = toldLine(said.trim(), mostTold, redact)
+  return { fault: told === '' ? fault : `${fault}: ${told}` }
+}
+
+/** As much as one commit may hold: an output that is replaced may be long. */
+const mostBytes = 24 * 1024 * 1024
+
+const outcome = answerOf(Outcome, undefined, { most: mostBytes })
+/** The outcome of a callback as a plain copy. Throws what is wrong with it. */
+export const takenOutcome = (made: unknown, mind: Mind, callback: unknown): Json | undefined =>
+  unsafeCast(outcome.take(made, mind, callback))
 
 /** Takes the outcome that a hook gave; one that cannot be understood is a failure of the hook. */
 export const rulingOf = (name: string, given: Json | undefined): Answered => {

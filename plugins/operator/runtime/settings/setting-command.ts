@@ -3,17 +3,16 @@ import {
   array,
   defineCommand,
   integer,
-  isJsonObject,
   open,
   optional,
   string,
   visibleLine,
+  withMembers,
   type Command,
   type CommandFlag,
   type CommandInput,
   type Infer,
   type Json,
-  type JsonObject,
 } from '../../../../core/plugin.js'
 
 const base = '/v1/runtime'
@@ -43,20 +42,20 @@ export const valueOf = (text: string): Json => {
 }
 
 /** Asks for a change with the flags of the command. */
-export const sendChange = ({ client, flags }: CommandInput, path: string, body: JsonObject): Promise<Json> => {
+export const sendChange = ({ client, flags }: CommandInput, path: string, body: Json): Promise<Json> => {
   const revision = flags['expected-revision']
-  return client.send('POST', `${base}/${path}`, {
-    ...body,
+  const wishes = {
     ...(typeof revision === 'string' && { expected_revision: valueOf(revision) }),
     ...(flags['skip-hooks'] === true && { skip_hooks: true }),
-  })
+  }
+  return client.send('POST', `${base}/${path}`, withMembers(body, wishes))
 }
 
-/** A setting that is set whole, from a file or from standard input. */
+/** A setting that is set whole, by a body from a file or from standard input. */
 export interface WholeSetting {
   /** Such as `hooks`, behind `holdfast runtime` and `/v1/runtime/`. */
   readonly path: string
-  /** The member of the body that has the value, and perhaps of the document that is given. */
+  /** The member of the body that has the value. */
   readonly member: string
   readonly summary: string
   readonly reset: { readonly summary: string; readonly value: Json }
@@ -64,19 +63,14 @@ export interface WholeSetting {
   readonly others?: Readonly<Record<string, { readonly flag: CommandFlag; value(text: string): Json }>>
 }
 
-/** What is given, `{"member":…}` or the value itself. */
-const given = (document: Json, member: string): Json => {
-  const inner = isJsonObject(document) ? document[member] : undefined
-  return isJsonObject(inner) ? inner : document
-}
-
-const wanted = async ({ flags, json }: CommandInput, form: WholeSetting): Promise<Json> => {
-  if (flags['reset'] === true) return form.reset.value
-  for (const [name, { value }] of Object.entries(form.others ?? {})) {
+/** The body; of one that a file or standard input gives the daemon says whether it can be. */
+const bodyOf = async ({ flags, json }: CommandInput, { member, reset, others = {} }: WholeSetting): Promise<Json> => {
+  if (flags['reset'] === true) return { [member]: reset.value }
+  for (const [name, { value }] of Object.entries(others)) {
     const text = flags[name]
-    if (typeof text === 'string') return value(text)
+    if (typeof text === 'string') return { [member]: value(text) }
   }
-  return given((await json('file')) ?? {}, form.member)
+  return (await json('file')) ?? null
 }
 
 /** `holdfast runtime <path> set`. */
@@ -96,10 +90,11 @@ export const setWholeCommand = (form: WholeSetting): Command => {
     oneOf: [...others.map(([name]) => `--${name}`), '--file', '--stdin', '--reset'],
     fields: {
       ...changeFields,
-      [`body.${form.member}.*`]: ['--file', '--stdin', '--reset', ...others.map(([name]) => `--${name}`)],
+      'body.*': ['--file', '--stdin'],
+      [`body.${form.member}`]: ['--reset', ...others.map(([name]) => `--${name}`)],
       ...Object.fromEntries(others.map(([name]) => [`body.${form.member}.${name}`, `--${name}`])),
     },
-    run: async (input) => sendChange(input, form.path, { [form.member]: await wanted(input, form) }),
+    run: async (input) => sendChange(input, form.path, await bodyOf(input, form)),
     answer: Changed,
     show: showChanged,
   })

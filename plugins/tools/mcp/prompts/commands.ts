@@ -10,6 +10,7 @@ import {
   type Command,
   type CommandInput,
   type Infer,
+  withMembers,
 } from '../../../../core/plugin.js'
 
 const base = '/v1/runtime/mcp'
@@ -68,7 +69,7 @@ export const promptCommands: readonly Command[] = [
     fields: { 'body.arguments': '--arguments-json' },
     run: async ({ client, args, json }) =>
       client.send('POST', `${promptsOf(args)}/${encodeURIComponent(args['prompt_name'] ?? '')}`, {
-        arguments: (await json('arguments-json')) ?? {},
+        arguments: withMembers(await json('arguments-json'), {}),
       }),
     answer: Prompt,
     show: ({ messages }) => messages.map(({ role, text }) => `${role}: ${visible(text)}`).join('\n\n'),

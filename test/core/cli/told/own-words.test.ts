@@ -53,14 +53,14 @@ test('command-line-2: of a part of what a flag takes the place is told, and the 
   }
   const hooks = 'body.hooks.PreToolUse.0.name'
   for (const [line, path, flags, said] of [
-    ['runtime hooks set', hooks, { file: 'f' }, 'PreToolUse.0.name of --file'],
-    ['runtime hooks set', hooks, { stdin: true }, 'PreToolUse.0.name of --stdin'],
+    ['runtime hooks set', hooks, { file: 'f' }, 'hooks.PreToolUse.0.name of --file'],
+    ['runtime hooks set', hooks, { stdin: true }, 'hooks.PreToolUse.0.name of --stdin'],
     ['runtime hooks set', 'body.hooks', { reset: true }, '--reset'],
     ['mcp call', 'body.input.path', {}, 'path of --input-json'],
     ['mcp call', 'body.input.path', { stdin: true }, 'path of --stdin'],
     ['runtime learning-policy set', 'body.policy.mode', { mode: 'wild' }, '--mode'],
-    ['runtime learning-policy set', 'body.policy.mode', { file: 'f' }, 'mode of --file'],
-    ['runtime learning-policy set', 'body.policy.mode', { stdin: true }, 'mode of --stdin'],
+    ['runtime learning-policy set', 'body.policy.mode', { file: 'f' }, 'policy.mode of --file'],
+    ['runtime learning-policy set', 'body.policy.mode', { stdin: true }, 'policy.mode of --stdin'],
     ['runtime set-model', 'body.provider', {}, '<model>'],
     ['runs submit', 'body.reply_targets.0.url', {}, '--reply-to'],
     ['runtime tool-limits set', 'body.limits.max_timeout_ms', {}, '--max-timeout-ms'],
@@ -72,7 +72,7 @@ test('command-line-2: of a part of what a flag takes the place is told, and the 
   })
   t.deepEqual(explain(inWordsOf({ command: named('runtime hooks set'), flags: { file: 'f' } }, refused)), {
     code: 2,
-    text: 'holdfast: The request is not valid: PreToolUse.0.name of --file is required. (bad_request)',
+    text: 'holdfast: The request is not valid: hooks.PreToolUse.0.name of --file is required. (bad_request)',
   })
 })
 

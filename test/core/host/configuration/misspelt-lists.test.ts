@@ -28,7 +28,7 @@ const hook = (name: string) =>
 const cases: readonly Case[] = [
   {
     owner: { id: 'hooks', config: HooksConfig },
-    spec: hookList({ allow_cidrs: [] }) as never,
+    spec: hookList() as never,
     right: `${hook('guard')}${hook('other')}`,
     slip: ['hooks.guard', 'hook.guard'],
     told: /^config\/hooks\.toml:1 has hook, and may .*allow_cidrs.*; did you mean hooks\?/u,

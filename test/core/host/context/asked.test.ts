@@ -1,6 +1,6 @@
 /** Whatever a third-party plugin answers, it is charged itself, and what is safe counts in its place. */
 import test, { type ExecutionContext } from 'ava'
-import { charged, deep, faultsOf, poisons, say, startAsTold } from '../../../support/as-told.js'
+import { asTold, charged, deep, faultsOf, poisons, say, startAsTold } from '../../../support/as-told.js'
 import type { TestDaemon } from '../../../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { storeNotes } from '../../../support/sent-files.js'
@@ -10,6 +10,9 @@ const start = async (t: ExecutionContext): Promise<TestDaemon> => {
   await openSession(daemon)
   return daemon
 }
+
+const faultCount = ({ daemon }: TestDaemon): number =>
+  daemon.view.plugins().find(({ id }) => id === asTold)?.fault_count ?? 0
 
 /** The same as answers of one kind, with some more. */
 const answers = (more: Readonly<Record<string, () => unknown>> = {}): [string, () => unknown][] =>
@@ -52,6 +55,63 @@ test.serial(
     t.is((await run(daemon, 'hi')).status, 'completed')
   },
 )
+
+test.serial('hooks-14: what a callback throws, returns wrongly or never ends is charged and told', async (t) => {
+  const daemon = await start(t)
+  const call = 'call of hook-callbacks@1'
+  const set = (timeout_ms: number) => {
+    const executor = { type: 'callback', name: 'told', timeout_ms }
+    const guard = { name: 'guard', executor, failure_policy: { mode: 'closed' } }
+    return daemon.request('POST', '/v1/runtime/hooks', { hooks: { pre_tool_use: [guard] } })
+  }
+  await set(30_000)
+  await daemon.request('POST', '/v1/runtime/secrets', { slot_id: 'one', state: { value: 'sesame-canary-1' } })
+  const thrown = () => {
+    throw new TypeError(`no sesame-canary-1\u001b[2J\n${'z'.repeat(1e6)}`)
+  }
+  const failures: [string, () => unknown, RegExp][] = [
+    ['throws', thrown, /^its callback failed: no \[redacted\]\\u001b\[2J\\nz{200,}$/u],
+    ['rejects', async () => thrown(), /^its callback failed: no \[redacted\]/u],
+    ['nothing', () => Promise.reject(new Error('')), /^its callback failed: it threw without a word$/u],
+    ['wrong', () => ({ decision: 7 }), /^its callback failed: what it returned is wrong: decision must be one of/u],
+    ...answers({ none: () => 5 })
+      .filter(([name]) => name !== 'promise')
+      .map(([name, make]): [string, () => unknown, RegExp] => [name, make, /^its callback failed: ./u]),
+  ]
+  const letterOf = async () => (await daemon.request('GET', '/v1/runtime/hooks/dead-letter')).body.dead_letters[0]
+  for (const [name, give, error] of failures) {
+    say({ [call]: give })
+    const count = faultCount(daemon)
+    await run(daemon, look)
+    const letter = await letterOf()
+    t.regex(letter.error, error, name)
+    t.true(letter.error.length < 400, name)
+    t.is((await outcomeOf(daemon)).output.error.reason, `the hook failed: ${letter.error}`, name)
+    t.is(faultCount(daemon), count + 1, name)
+    charged(t, daemon, call, name)
+  }
+  t.true(
+    daemon.log.some((line) => line.fact === 'a hook failed' && /no \[redacted\]/u.test(String(line.details['error']))),
+  )
+  await set(100)
+  const count = faultCount(daemon)
+  const ends = (_: unknown, signal: AbortSignal) =>
+    new Promise((_done, fail) => signal.addEventListener('abort', () => fail(signal.reason)))
+  for (const [give, more] of [
+    [ends, 0],
+    [() => new Promise(() => {}), 1],
+  ] as const) {
+    say({ [call]: give })
+    await run(daemon, look)
+    t.is((await letterOf()).error, 'it took longer than 100 ms')
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    t.is(faultCount(daemon), count + more)
+  }
+  say({ [call]: () => undefined })
+  t.is((await run(daemon, look)).status, 'completed')
+  t.is((await outcomeOf(daemon)).state, 'done')
+  t.is(faultCount(daemon), count + 1)
+})
 
 test.serial('hooks-35: a ruling is read once: what it says later is not asked for', async (t) => {
   const daemon = await start(t)

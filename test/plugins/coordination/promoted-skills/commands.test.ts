@@ -67,6 +67,7 @@ test('promoted-skills-24: promoted skills from the command line, from the first 
   t.regex((await line('learnings', 'promote-skill', learning, 'a b', '--instructions', 'x')).err, /<skill_name>/u)
   const wrong = async (...more: string[]) => (await line('learnings', 'promote-skill', learning, 'new', ...more)).err
   t.regex(await wrong('--instructions', ' '), /^ *--instructions must have/mu)
+  t.regex(await wrong('--promotion-json', '[]', '--status', 'draft'), /--promotion-json must be an object/u)
   t.regex(await wrong('--promotion-json', '{"instructions":" "}'), /instructions of --promotion-json must have/u)
   t.regex(await wrong('--status', 'draft'), /--instructions must be given: there is no such skill yet/u)
   t.regex(await run('learning-skills', 'rollout-result', '--help'), /<marker> in its last output/u)

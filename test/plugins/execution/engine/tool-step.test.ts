@@ -1,6 +1,6 @@
 import test from 'ava'
 import { defineErrors, digest, object, type Json } from '../../../../core/plugin.js'
-import { prepare } from '../../../../plugins/execution/engine/calls/tool-call.js'
+import { prepare } from '../../../../plugins/execution/engine/tool-call.js'
 import type { CallState } from '../../../../plugins/execution/engine/thread/turn.js'
 import { defineTool, Tools, type Effect, type Tool } from '../../../../plugins/execution/tools/contract.js'
 import { startTestDaemon } from '../../../support/daemon.js'

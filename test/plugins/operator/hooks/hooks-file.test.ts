@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { freshRoot, startTestDaemon, type Reachable } from '../../../support/daemon.js'
 import { echoing } from '../../../support/interceptors.js'
 import { eventually } from '../../../support/mcp.js'
+import { startReceiver } from '../../../support/receiver.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { openStream } from '../../../support/sse.js'
 import { makeFolder } from '../../../support/tools.js'
@@ -16,7 +17,11 @@ const rootWith = async (t: ExecutionContext, text: string) => {
   const root = await freshRoot()
   t.teardown(() => rm(root, { recursive: true, force: true }))
   await mkdir(join(root, 'config'), { recursive: true })
-  const write = (more: string) => writeFile(join(root, 'config', 'hooks.toml'), more, { mode: 0o600 })
+  // In one step: a daemon that looks while a file is being written finds it empty.
+  const write = async (more: string) => {
+    await writeFile(join(root, 'hooks.new'), more, { mode: 0o600 })
+    await rename(join(root, 'hooks.new'), join(root, 'config', 'hooks.toml'))
+  }
   await write(text)
   return { root, write }
 }
@@ -60,7 +65,6 @@ test('hooks-21: hooks of the file are asked in its order, and a change of the fi
   await become(daemon, 'late')
   await daemon.run()
   t.deepEqual(daemon.made, [{ text: 'plain' }])
-  await eventually(async () => (await daemon.warnings()).find(({ code }) => code === 'config_changed'))
   await write('[hooks.late\n')
   await eventually(async () =>
     (await daemon.warnings()).find(({ message }) => /hooks\.toml is not TOML/u.test(message)),
@@ -93,6 +97,10 @@ test('hooks-31: a hook whose callback or model route is not there is told before
     'The hook gone at pre_tool_use cannot be asked, and what it guards is refused: no plugin contributes a callback of that name.',
     'The hook far at pre_tool_use cannot be asked, and nothing is stopped by it: there is no model route nowhere.',
   ])
+  await openSession(daemon)
+  await daemon.run()
+  const { dead_letters } = (await daemon.request('GET', '/v1/runtime/hooks/dead-letter')).body
+  t.is(dead_letters[0].error, 'no plugin contributes a callback of that name')
   await write(near)
   await eventually(async () => ((await told()).length === 0 ? true : undefined))
   t.pass()
@@ -227,13 +235,39 @@ test('hooks-21: hooks that an embedding program gives stand in for those of the 
   t.deepEqual(await namesIn(daemon), ['given'])
 })
 
-test('runtime-5: a wrong member beside the hooks is told without saying that the hooks wait', async (t) => {
+test('hooks-21: what stands beside the hooks counts when the file is saved, for the hooks that are saved with it', async (t) => {
+  const { root, write } = await rootWith(t, '')
+  const receiver = await startReceiver(t)
+  const daemon = await daemonOn(t, root)
+  const far = `[hooks.far]\nevent = "pre_tool_use"\nexecutor = { type = "http", url = "http://127.0.0.1:${receiver.port}/guard" }\n`
+  const near = entry('near', 'printenv HOOKS_FILE_PASSED > passed')
+  process.env['HOOKS_FILE_PASSED'] = 'yes'
+  await openSession(daemon)
+  await write(far)
+  await eventually(async () => (await daemon.warnings()).find(({ code }) => code === 'config_entry_invalid'))
+  await write(`allow_cidrs = ["127.0.0.0/8"]\npass_environment = ["HOOKS_FILE_PASSED"]\n${far}${near}`)
+  await become(daemon, 'far,near')
+  t.deepEqual(
+    (await daemon.warnings()).filter(({ code }) => code.startsWith('config_')),
+    [],
+  )
+  await daemon.run()
+  t.is(receiver.received.length, 1)
+  t.is(spawnSync('cat', [join(daemon.workspace, 'passed')]).stdout.toString(), 'yes\n')
+  await write(`${far}${near}`)
+  const told = await eventually(async () => (await daemon.warnings()).find(({ code }) => code === 'hook_not_askable'))
+  t.regex(told.message, /^The hook far .* address that allow_cidrs of config\/hooks\.toml has not\.$/u)
+  await daemon.run()
+  t.is(receiver.received.length, 1)
+})
+
+test('runtime-35: a wrong member beside the hooks is told, and the hooks of the same file count', async (t) => {
   const { root, write } = await rootWith(t, entry('guard', 'exit 2'))
   const daemon = await daemonOn(t, root)
   await write(`allow_cidrs = ["x"]\n${entry('other', 'exit 2')}`)
   await eventually(async () => ((await namesIn(daemon)).join() === 'other' ? true : undefined))
   const told = await eventually(async () =>
-    (await daemon.warnings()).find(({ code }: { code: string }) => code === 'config_invalid'),
+    (await daemon.warnings()).find(({ code }: { code: string }) => code === 'config_entry_invalid'),
   )
-  t.regex(told.action, /Until then what stands beside its entries is as it was at the start\.$/u)
+  t.regex(told.message, /^config\/hooks\.toml:1: allow_cidrs\.0 must be an address range .*\. None of it holds\.$/u)
 })

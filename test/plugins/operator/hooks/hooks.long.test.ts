@@ -158,6 +158,9 @@ test('hooks-13: an HTTP hook gets the invocation by POST; private addresses and 
     (await letters()).map(({ error }: any) => error),
     ['http_status_304', 'http_status_500'],
   )
+  receiver.on('/hook', (_, response) => response.end('{ <html>'))
+  await run()
+  t.is((await letters())[0].error, 'its outcome is no JSON: { <html>')
   for (const url of [
     'ftp://example.com/',
     'http://me:word@example.com/',
@@ -320,6 +323,14 @@ test('hooks-36: why a command failed is told with the last lines of its standard
   await set({ pre_tool_use: [command('echo gone >&2; kill -9 $$')] })
   await run()
   t.like((await letters())[0], { error: 'SIGKILL ended it: gone' })
+  for (const shell of ['bash', 'sh']) {
+    await set({ pre_tool_use: [command('nosuchprogram', { shell })] })
+    await run()
+    t.regex((await letters())[0].error, /^it ended with code 127: \w+: (?:line 1: |1: )?(?:eval: )?nosuchprogram: /u)
+  }
+  await set({ pre_tool_use: [command(`echo '{decision: "block"}'`)] })
+  await run()
+  t.like((await letters())[0], { error: 'its outcome is no JSON: {decision: "block"}' })
 })
 
 test('hooks-2, hooks-5: who is said to refuse or withhold is the hook that did, and not who was asked before', async (t) => {

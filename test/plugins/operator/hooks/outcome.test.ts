@@ -1,4 +1,5 @@
 import test from 'ava'
+import { visibleLine } from '../../../../core/base/text/visible.js'
 import { createCapture } from '../../../../core/processes/capture.js'
 import { complaintIn, reasonIn } from '../../../../plugins/operator/hooks/command-hook.js'
 import { blockOf, rulingOf, shownRuling } from '../../../../plugins/operator/hooks/outcome/outcome.js'
@@ -72,7 +73,9 @@ test('hooks-37: of what a command puts out, JSON that was meant as an outcome is
     [`hello {}\n${shown}`]: beside,
     [`[INFO] asked\n{"hookSpecificOutput":{"permissionDecision":"deny"}}`]: beside,
   }
-  for (const [said, fault] of Object.entries(faults)) t.deepEqual(saidOutcome('guard', said), { fault }, said)
+  const read = (said: string) => saidOutcome('guard', said, (text) => text)
+  for (const [said, fault] of Object.entries(faults))
+    t.deepEqual(read(said), { fault: `${fault}: ${visibleLine(said)}` }, said)
   for (const said of [
     '',
     'hello',
@@ -85,6 +88,6 @@ test('hooks-37: of what a command puts out, JSON that was meant as an outcome is
     'got {"level":"info"}',
     'x } {',
   ])
-    t.deepEqual(saidOutcome('guard', said), { ruling: undefined }, said)
-  t.like(saidOutcome('guard', shown), { ruling: { block: 'no' } })
+    t.deepEqual(read(said), { ruling: undefined }, said)
+  t.like(read(shown), { ruling: { block: 'no' } })
 })

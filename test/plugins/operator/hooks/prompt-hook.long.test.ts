@@ -51,7 +51,7 @@ const template = 'Is this harmless? Look at $ARGUMENTS.'
 
 test('hooks-24: a prompt asks a model, whose JSON is the outcome; other text is a failure', async (t) => {
   let say = block
-  const { set, run, made, asked, letters, request } = await daemonWith(t, () => say)
+  const { set, run, made, asked, letters, request, log } = await daemonWith(t, () => say)
   t.is((await set({ template, system_prompt: 'You are strict.' })).status, 200)
   const { run_id } = await run()
   t.deepEqual(made, [])
@@ -69,9 +69,13 @@ test('hooks-24: a prompt asks a model, whose JSON is the outcome; other text is 
   say = '```json\n{"updated_input":{"text":"changed"}}\n```'
   await run()
   t.deepEqual(made, [{ text: 'changed' }])
-  say = 'I think that it is harmless.'
+  await request('POST', '/v1/runtime/secrets', { slot_id: 'one', state: { value: 'sesame-canary-1' } })
+  say = `I think that sesame-canary-1\u001b[2J\nis harmless. ${'z'.repeat(1_000)}`
   await run()
-  t.is((await letters())[0]?.error, 'its answer is no JSON object')
+  const error: string = (await letters())[0]?.error
+  t.regex(error, /^its answer is no JSON object: I think that \[redacted\]\\u001b\[2J\\nis harmless\. z{200,}$/u)
+  t.true(error.length < 350)
+  t.true(log.some((line) => line.fact === 'a hook failed' && line.details['error'] === error))
   t.is(made.length, 2, 'one that fails open stops nothing')
   await set({ template }, { failure_policy: { mode: 'closed' } })
   await run()
@@ -80,7 +84,7 @@ test('hooks-24: a prompt asks a model, whose JSON is the outcome; other text is 
 
 test('hooks-24: what a model says of permission is stricter or nothing', (t) => {
   const ruled = (said: string) => {
-    const answered = answeredBy('judge', said)
+    const answered = answeredBy('judge', said, (text) => text)
     return 'fault' in answered ? answered.fault : answered.ruling
   }
   t.is(ruled('{}'), undefined)
@@ -96,8 +100,11 @@ test('hooks-24: what a model says of permission is stricter or nothing', (t) => 
   t.like(ruled('{"permission":"ask","reason":"hm"}'), { permission: 'ask', reason: 'hm' })
   t.like(ruled('{"permission":"deny"}'), { permission: 'deny' })
   const rule = '{"scope":"session","tool_name_pattern":"*","behavior":"allow"}'
-  t.is(ruled(`{"updated_permissions":[${rule}]}`), 'a model gives no permission rules')
-  for (const none of ['', 'null', '[]', '"x"', '{', 'yes {}']) t.is(ruled(none), 'its answer is no JSON object', none)
+  const rules = `{"updated_permissions":[${rule}]}`
+  t.is(ruled(rules), `a model gives no permission rules: ${rules}`)
+  t.is(ruled(''), 'its answer is no JSON object')
+  for (const none of ['null', '[]', '"x"', '{', 'yes {}'])
+    t.is(ruled(none), `its answer is no JSON object: ${none}`, none)
 })
 
 test('hooks-25: what happened stands in a fence that it cannot end, without known secrets', async (t) => {

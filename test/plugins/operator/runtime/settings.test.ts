@@ -441,14 +441,49 @@ test('command-line-2: what is wrong in a file of hooks is told by its place in t
   const holdfast = createCommandLine(await startTestDaemon(t))
   const file = join(await makeFolder(t), 'hooks.json')
   for (const [hook, said] of [
-    [{ executor: { type: 'command', command: 'true' } }, 'pre_tool_use.0.name of --file is required'],
-    [{ name: 'a', executor: { type: 'command', command: '' } }, 'pre_tool_use.0.executor.command of --file must '],
+    [{ executor: { type: 'command', command: 'true' } }, 'hooks.pre_tool_use.0.name of --file is required'],
+    [
+      { name: 'a', executor: { type: 'command', command: '' } },
+      'hooks.pre_tool_use.0.executor.command of --file must ',
+    ],
   ] as const) {
     await writeFile(file, JSON.stringify({ hooks: { pre_tool_use: [hook] } }))
     const { code, err } = await holdfast('runtime', 'hooks', 'set', '--file', file)
     t.is(code, 2, err)
     t.true(err.includes(said), err)
   }
+})
+
+test('command-line-2: a file of a setting is judged as the body of a request is, and nothing changes unless it is one', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const holdfast = createCommandLine(daemon)
+  const file = join(await makeFolder(t), 'setting.json')
+  const set = async (setting: string, body: unknown) => {
+    await writeFile(file, JSON.stringify(body))
+    return holdfast('runtime', setting, 'set', '--file', file)
+  }
+  const guard = { name: 'guard', executor: { type: 'command', command: 'true' } }
+  for (const body of [{ hooks: { pre_tool_use: [guard] } }, { settings: { hooks: { pre_tool_use: [guard] } } }])
+    t.regex((await set('hooks', body)).out, /^Done\./u)
+  for (const [body, said] of [
+    [{}, /the body has neither settings nor hooks\. .*\n {2}--file has neither/u],
+    [null, /--file must be an object/u],
+    [[], /--file must be an object/u],
+    [{ hoks: {} }, /hoks of --file is not a known field; did you mean hooks\?/u],
+    [{ settings: { hoks: {} } }, /settings\.hoks of --file is not a known field; did you mean settings\.hooks\?/u],
+    [{ pre_tool_use: [guard] }, /pre_tool_use of --file is not a known field\. /u],
+  ] as const) {
+    const { code, err } = await set('hooks', body)
+    t.is(code, 2, err)
+    t.regex(err, said)
+  }
+  t.deepEqual((await daemon.request('GET', '/v1/runtime/hooks')).body, { hooks: { pre_tool_use: [guard] } })
+  for (const body of [{}, null, { policy: {} }]) t.is((await set('learning-policy', body)).code, 2)
+  for (const body of [{ mode: 'manual_only' }, { policy: { mode: 'shadow' } }])
+    t.is((await set('learning-policy', body)).code, 0)
+  const revision = (await daemon.request('GET', '/v1/runtime')).body.config.revision
+  t.is((await set('hooks', { hooks: {}, expected_revision: 0 })).code, 1)
+  t.is((await daemon.request('GET', '/v1/runtime')).body.config.revision, revision)
 })
 
 test('command-line-2, runtime-31: a model of a route that is not there is refused with the routes that are', async (t) => {
