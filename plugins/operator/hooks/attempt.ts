@@ -1,5 +1,5 @@
 /** One attempt at one hook, by its executor. */
-import { assertNever, outboundTarget, type Outbound } from '../../../core/plugin.js'
+import { assertNever, blame, outboundTarget, type Log, type Outbound } from '../../../core/plugin.js'
 import type { Invocation } from '../../execution/interception/contract.js'
 import { askByAgent, type AgentParts } from './agent-hook.js'
 import { runCommand, type CommandParts } from './command-hook.js'
@@ -13,6 +13,7 @@ export interface AttemptParts extends CommandParts, PromptParts, AgentParts {
   readonly outbound: Outbound
   readonly allow_cidrs: readonly string[]
   readonly callbacks: () => readonly HookCallback[]
+  readonly log: Log
 }
 
 export interface Attempted {
@@ -47,12 +48,19 @@ const aborted = (signal: AbortSignal): Promise<Answered> =>
 const callBack = async (parts: AttemptParts, callback: string, { definition, invocation, signal }: Attempted) => {
   const found = parts.callbacks().find(({ name }) => name === callback)
   if (found === undefined) return { fault: 'no plugin contributes its callback any more' }
-  try {
-    const answer = found.call(invocation, signal).then((given) => rulingOf(definition.name, given))
-    return await Promise.race([answer, aborted(signal)])
-  } catch {
-    return { fault: 'its callback threw' }
+  const charge = (wrong: unknown): void =>
+    parts.log.error('a callback failed', { hook: definition.name, callback, error: blame(found, wrong) })
+  const asked = async (): Promise<Answered> => {
+    try {
+      const answer = rulingOf(definition.name, await found.call(invocation, signal))
+      if ('fault' in answer) charge(answer.fault)
+      return answer
+    } catch (error) {
+      if (!signal.aborted) charge(error)
+      return { fault: 'its callback threw' }
+    }
   }
+  return Promise.race([asked(), aborted(signal)])
 }
 
 /** A provider that does not end in time is waited for behind the run. */

@@ -1,5 +1,5 @@
 /** One hook and one invocation: attempts within a time, the ledger, and what a failure means. */
-import { digest, withoutSecrets, type Clock, type Ids, type Log, type State } from '../../../core/plugin.js'
+import { digest, withoutSecrets, type Clock, type Ids, type State } from '../../../core/plugin.js'
 import type { ActionOutcome, ExternalActions, OpenCalls } from '../../execution/external-actions/contract.js'
 import type { Invocation, Ruling } from '../../execution/interception/contract.js'
 import { attempt, targetOf, type AttemptParts, type Attempted } from './attempt.js'
@@ -20,7 +20,6 @@ export interface HookCounts {
 export interface HookParts extends AttemptParts {
   readonly state: State
   readonly ids: Ids
-  readonly log: Log
   readonly ledger: () => ExternalActions | undefined
   readonly letters: DeadLetters
   readonly calls: OpenCalls
