@@ -5,6 +5,7 @@
 import { setMaxListeners } from 'node:events'
 import { asItIs, isAnswer, type Answer, type PointAnswers } from '../../base/answers.js'
 import { fault } from '../../base/assert.js'
+import { noteContributor } from '../../base/blame.js'
 import type { Clock } from '../../base/clock.js'
 import { unsafeCast } from '../../base/schema.js'
 import type { Point } from '../../base/token.js'
@@ -175,6 +176,7 @@ export const ownView = <T>(parts: ViewParts, point: Point<T>): (() => readonly T
       known.get(entry) ??
       (parts.faults.isShipped(owner) ? entry.value : unsafeCast<T>(minded(parts, contributed, entry.value)))
     known.set(entry, value)
+    noteContributor(value, owner)
     return value
   }
   let seen: readonly Owned<T>[] | undefined
