@@ -153,6 +153,7 @@ export { within } from './base/within.js'
 export { isZone } from './base/time/zone.js'
 export { defineCommand, secretFlags } from './plugin/command.js'
 export { isLoss, watchFlag, watchStanding, type Standing } from './plugin/watched.js'
+export { ofFile, showWrong, withWrong, wrongField } from './plugin/wrong-entries.js'
 export { cursorFlag, listedRows, pageFlags, readRows, searchedRows, showRows } from './plugin/listed.js'
 export type {
   Client,
