@@ -55,7 +55,8 @@ const metricFault = (metric: Metric): string | undefined => {
   const fault = lacking(metric)
   if (fault !== undefined) return fault
   const { name, type } = metric
-  if (!metricName.test(name)) return `the name ${JSON.stringify(name)} of a metric must match ${metricName.source}`
+  if (!metricName.test(name))
+    return `the name ${JSON.stringify(name)} of a metric must be of letters, digits, underscores and colons alone`
   if (!name.startsWith('service_')) return `the name ${name} of a metric must begin with service_`
   if (!types.includes(type)) return `the type of the metric ${name} must be one of ${types.join(', ')}`
   if (type === 'counter' && !name.endsWith('_total')) return `the name ${name} of a counter must end with _total`

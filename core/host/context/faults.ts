@@ -1,6 +1,6 @@
 /** Faults are charged to their owner: named in the log, counted for the operator, and they stop nothing else. */
 import { fault } from '../../base/assert.js'
-import { blamedFor } from '../../base/blame.js'
+import { blamedFor } from './blame.js'
 import type { Clock } from '../../base/clock.js'
 import { Problem } from '../../base/errors.js'
 import type { Log } from '../../base/text/log.js'

@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events'
 import { asItIs, isAnswer, type Answer, type PointAnswers } from '../../base/answers.js'
 import { fault } from '../../base/assert.js'
-import { noteContributor } from '../../base/blame.js'
+import { noteContributor } from './blame.js'
 import type { Clock } from '../../base/clock.js'
 import { unsafeCast } from '../../base/schema.js'
 import type { Point } from '../../base/token.js'

@@ -2,7 +2,7 @@
  * Contributions by point id. A point may be named again without its key and its check, by a plugin that cannot import
  * it.
  */
-import { noteContributor } from '../../base/blame.js'
+import { noteContributor } from './blame.js'
 import { nearest } from '../../base/words/nearest.js'
 import type { Point } from '../../base/token.js'
 import { errors } from '../errors.js'

@@ -156,7 +156,8 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
     } catch (error) {
       if (error instanceof Problem && error.spec.status < 500) return failedCall(error)
       const isCutShort = signal.aborted && error === signal.reason
-      if (!isCutShort) execution.context.log.error('a tool threw', { tool: tool.name, run_id, error: named(tool, error) })
+      if (!isCutShort)
+        execution.context.log.error('a tool threw', { tool: tool.name, run_id, error: named(tool, error) })
       return { type: 'threw' }
     }
   })()

@@ -1,7 +1,13 @@
 /** Takes files: looks at them, stores them once, and gives each content of a media type one id. */
 import { blame, digestBytes, type Ids, type Tx } from '../../../core/plugin.js'
 import type { AssetBytes, Kept } from './bytes.js'
-import { mostAssetBytes, type AssetNormaliser, type AssetUpload, type IncomingFile, type NormalisedFile } from './contract.js'
+import {
+  mostAssetBytes,
+  type AssetNormaliser,
+  type AssetUpload,
+  type IncomingFile,
+  type NormalisedFile,
+} from './contract.js'
 import { assetErrors } from './errors.js'
 import { noteSources } from './naming/made-of.js'
 import { canonicalType } from './media-types.js'

@@ -127,7 +127,11 @@ export const UsageLimits: Point<UsageLimit> = withAnswers(
   {
     // Who cannot say what may be spent lets nothing be spent.
     refusal: answerOf(
-      string({ max: 1_000, pattern: '^[a-z][a-z0-9_]*: .' }),
+      string({
+        max: 1_000,
+        pattern: '^[a-z][a-z0-9_]*: .',
+        told: 'must be a code, a colon and a sentence, such as budget_spent: Nothing is left.',
+      }),
       'usage_limit_failed: a plugin that limits usage cannot say whether more may be used.',
       { nothing: undefined },
     ),

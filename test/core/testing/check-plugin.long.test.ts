@@ -217,7 +217,7 @@ test.serial('a contribution that its point refuses, and one to a point that is n
   const Tools = kit.definePoint<object>('tools@1')
   t.regex(
     (await wrongWith({ register: (ctx) => ctx.contribute(Tools, { name: 'Bad Name' }) })).join(),
-    /^contributions failed: tried is \w+: .*the name "Bad Name" of a tool must match/u,
+    /^contributions failed: tried is \w+: .*the name "Bad Name" of a tool must be of small letters/u,
   )
   t.deepEqual(await wrongWith({ register: (ctx) => ctx.contribute(kit.definePoint<object>('toolz@1'), {}) }), [
     'contributions failed: it contributes to toolz@1, which no plugin reads; did you mean tools@1?',

@@ -4,7 +4,10 @@ import type { StoredSlot } from './record.js'
 import type { SecretReference } from './references.js'
 
 /** Who uses an account of an MCP server can log out of that. */
-export const inUse = ({ slot_id, mode }: Pick<StoredSlot, 'slot_id' | 'mode'>, users: readonly SecretReference[]): Problem => {
+export const inUse = (
+  { slot_id, mode }: Pick<StoredSlot, 'slot_id' | 'mode'>,
+  users: readonly SecretReference[],
+): Problem => {
   const names = users.map(({ kind, id }) => `${kind} ${id}`).slice(0, 10)
   const details = { secret_ref: slot_id, users: names.join(', ') }
   const server = users.find(({ kind }) => kind === 'mcp_server')?.id

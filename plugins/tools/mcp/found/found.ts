@@ -38,7 +38,8 @@ export interface FoundParts {
 
 const [mostBytes, mostServers] = [256 * 1024, 100]
 const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
-const namesRule = 'must be letters, digits, dots, hyphens and underscores, 64 at most, and begin with a letter or a digit'
+const namesRule =
+  'must be of letters, digits, dots, underscores and hyphens alone, 64 at most, and begin with a letter or a digit'
 
 const members = ['command', 'args', 'env', 'cwd', 'url', 'headers'] as const
 
@@ -51,6 +52,10 @@ const entryOf = (given: JsonObject): JsonObject =>
     }),
   )
 
+const cutProblem =
+  `its arguments or its address have a secret, here ${cutValue}: ` +
+  'give it as a variable or a header if the server takes one'
+
 const formOf = (own: JsonObject): string | undefined => {
   const read = parse(ServerEntry, own)
   return read.ok ? undefined : read.issues.map(({ path, rule }) => `${path} ${rule}`).join('; ')
@@ -58,8 +63,7 @@ const formOf = (own: JsonObject): string | undefined => {
 
 const problemOf = (name: string, { entry, is_cut }: Taken): string | undefined => {
   if (!names.test(name)) return `its name ${namesRule}`
-  if (is_cut)
-    return `its arguments or its address have a secret, here ${cutValue}: give it as a variable or a header if the server can`
+  if (is_cut) return cutProblem
   const read = parse(ServerEntry, entry)
   const fault = read.ok ? serverList().fault?.(name, read.value) : undefined
   if (fault !== undefined) return fault

@@ -16,12 +16,17 @@ export interface Taken {
 /** In place of what no table can name. */
 export const cutValue = '<secret>'
 
-/** Switches, short numbers, levels, places and languages: all that a password is not likely to be. */
-const harmless =
-  /^(?:true|false|yes|no|on|off|\d{1,5}|debug|info|warn|warning|error|production|development|test|utf-?8|[a-z]{2}_[A-Z]{2}(?:\.UTF-8)?|(?:\.{0,2}\/[\w.-]{1,40}){1,20}|application\/[\w.+-]{1,40})$/iu
+/** Switches, short numbers, levels, places, languages and types: all that a password is not likely to be. */
+const harmless = [
+  /^(?:true|false|yes|no|on|off|\d{1,5})$/iu,
+  /^(?:debug|info|warn|warning|error|production|development|test|utf-?8)$/iu,
+  /^[a-z]{2}_[A-Z]{2}(?:\.UTF-8)?$/u,
+  /^(?:\.{0,2}\/[\w.-]{1,40}){1,20}$/u,
+  /^application\/[\w.+-]{1,40}$/u,
+]
 
 const isHarmless = (name: string, value: Json | undefined): boolean =>
-  !tellsOfSecret(name) && typeof value === 'string' && harmless.test(value) && !looksSecret(value)
+  !tellsOfSecret(name) && typeof value === 'string' && harmless.some((form) => form.test(value)) && !looksSecret(value)
 
 /** The name that a secret is to be stored under: what no name may have in it is left out. */
 const refOf = (server: string, name: string): string => `mcp.${server}.${name}`.replaceAll(/[^A-Za-z0-9._-]/gu, '')
@@ -35,7 +40,8 @@ const parted = (server: string, values: Json | undefined) => {
   return { stays: Object.fromEntries(stays), refs: Object.fromEntries(refs) }
 }
 
-const some = (member: string, table: JsonObject): JsonObject => (Object.keys(table).length === 0 ? {} : { [member]: table })
+const some = (member: string, table: JsonObject): JsonObject =>
+  Object.keys(table).length === 0 ? {} : { [member]: table }
 
 /** Texts alone: a value of another type is no table of the list, which is told with its problem. */
 const texts = (values: Json | undefined): string[] | undefined =>
@@ -58,7 +64,12 @@ export const takenFrom = (server: string, entry: JsonObject): Taken => {
   const shown = (value: Json | undefined): Json | undefined =>
     typeof value === 'string' ? cleaned(value, secrets) : undefined
   const [variables, headers] = [parted(server, entry['env']), parted(server, entry['headers'])]
-  const plain = Object.entries({ command: shown(command), args: given?.map((arg) => cleaned(arg, secrets)), cwd: shown(cwd), url: shown(url) })
+  const plain = Object.entries({
+    command: shown(command),
+    args: given?.map((arg) => cleaned(arg, secrets)),
+    cwd: shown(cwd),
+    url: shown(url),
+  })
   const table: JsonObject = {
     ...Object.fromEntries(plain.filter(([, value]) => value !== undefined)),
     ...some('env', variables.stays),

@@ -53,9 +53,15 @@ test('mcp-40: a server whose table is wrong is told by the list, and by that of 
   const daemon = await startTestDaemon(t, { root })
   const line = createCommandLine(daemon)
   const { out } = await line('mcp', 'list')
-  t.regex(out, /^wrong: config\/mcp\.toml:\d+: \[mcp_servers\.typo\] .*comand is not a known field; did you mean command\?/u)
+  t.regex(
+    out,
+    /^wrong: config\/mcp\.toml:\d+: \[mcp_servers\.typo\] .*comand is not a known field; did you mean command\?/u,
+  )
   t.false(out.includes('No MCP servers'))
-  t.regex((await line('connectors', 'list')).out, /^wrong: config\/connectors\.toml:\d+: \[\[http_connectors\]\] door /u)
+  t.regex(
+    (await line('connectors', 'list')).out,
+    /^wrong: config\/connectors\.toml:\d+: \[\[http_connectors\]\] door /u,
+  )
   t.regex((await line('skills', 'list')).out, /^wrong: .*broken/u)
   t.deepEqual(JSON.parse((await line('skills', 'list', '--output', 'json')).out), [])
   await writeFile(join(root, 'config', 'hooks.toml'), '[hooks.guard]\nevnt = "stop"\n')

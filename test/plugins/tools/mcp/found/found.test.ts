@@ -43,7 +43,7 @@ test('mcp-34, mcp-37: servers of .mcp.json in the workspace are shown, with tabl
   const web = (await line('mcp', 'found', 'web')).out
   t.regex(web, /^http_header_secret_refs = \{ "x-a" = "mcp\.web\.x-a" \}$/mu)
   t.regex((await line('mcp', 'found', 'filled')).out, /would not be taken as it is: variables such as \$\{NAME\}/u)
-  t.regex((await line('mcp', 'found', 'odd name')).out, /taken as it is: its name must be letters, digits, dots/u)
+  t.regex((await line('mcp', 'found', 'odd name')).out, /taken as it is: its name must be of letters, digits, dots/u)
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/runtime/mcp/found/listed')), [404, 'mcp_found_unknown'])
   t.deepEqual((await daemon.request('GET', '/v1/runtime/mcp/servers')).body.servers.length, 1)
   t.false(existsSync(started))

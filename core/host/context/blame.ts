@@ -1,6 +1,6 @@
 /** Whose fault a wrong answer is: who looks at it throws, and no code of the plugin that gave it is in the stack. */
-import { fault } from './assert.js'
-import { isError, messageOf } from './text/thrown.js'
+import { fault } from '../../base/assert.js'
+import { isError, messageOf } from '../../base/text/thrown.js'
 
 const contributors = new WeakMap<object, string>()
 const blamed = new WeakMap<Error, string>()
