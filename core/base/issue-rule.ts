@@ -25,6 +25,16 @@ export interface StringRules extends Bounds {
 /** The pattern of text in which something is to be seen. */
 export const notBlank = '\\S'
 
+/** What the patterns say that many texts have. */
+export const inWords: Readonly<Record<string, string>> = {
+  [notBlank]: 'must not be blank',
+  '^\\S+$': 'must be one word, without blanks',
+  '^/': 'must be an absolute path',
+  '^[A-Za-z0-9._-]+$': 'must be of letters, digits, dots, underscores and hyphens alone',
+  '^[0-9a-f]{64}$': 'must be a SHA-256 in hex: 64 digits and small letters from a to f',
+  '^[^\\p{Cc}]*$': 'must hold no control characters',
+}
+
 /** The rule that a text breaks, else true. */
 export const textCheck = ({
   min = 0,
@@ -38,7 +48,7 @@ export const textCheck = ({
     if (min > 0 || max < Infinity) for (const _ of text) length += 1
     const broken = lengthRule(length, { min, max }, 'character')
     if (broken !== undefined || regex === undefined || regex.test(text)) return broken ?? true
-    return pattern === notBlank ? 'must not be blank' : (told ?? `must match ${pattern ?? ''}`)
+    return told ?? inWords[pattern ?? ''] ?? `must match ${pattern ?? ''}`
   }
 }
 

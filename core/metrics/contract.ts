@@ -39,13 +39,19 @@ const isAscending = (bounds: unknown): boolean =>
   Array.isArray(bounds) &&
   bounds.every((bound, at) => typeof bound === 'number' && Number.isFinite(bound) && !(bound <= bounds[at - 1]))
 
-/** What a monitoring system would refuse: with one wrong name it reads nothing of the rest either. */
+/**
+ * What a monitoring system would refuse, for with one wrong name it reads nothing of the rest either, and names that do
+ * not say what they are of.
+ */
 const metricFault = (metric: Metric): string | undefined => {
   const fault = lacking(metric)
   if (fault !== undefined) return fault
   const { name, type } = metric
-  if (!metricName.test(name)) return `the name ${JSON.stringify(name)} of a metric must match ${metricName.source}`
+  if (!metricName.test(name))
+    return `the name ${JSON.stringify(name)} of a metric must be of letters, digits, underscores and colons alone`
+  if (!name.startsWith('service_')) return `the name ${name} of a metric must begin with service_`
   if (!types.includes(type)) return `the type of the metric ${name} must be one of ${types.join(', ')}`
+  if (type === 'counter' && !name.endsWith('_total')) return `the name ${name} of a counter must end with _total`
   if (metric.type === 'histogram' && !isAscending(metric.bounds))
     return `the bounds of the metric ${name} must be numbers, each above the one before it`
   return undefined

@@ -12,6 +12,7 @@ import {
 } from '../base/schema.js'
 import { visibleLine } from '../base/text/visible.js'
 import type { CommandFlag, CommandInput } from './command.js'
+import { showWrong, wrongField } from './wrong-entries.js'
 
 /** Where a list goes on. */
 export const cursorFlag: Readonly<Record<'cursor', CommandFlag>> = {
@@ -29,6 +30,8 @@ export interface ListedRows<T> {
   pagination: { total_count: number; has_more: boolean; next_cursor?: string | undefined }
   /** Present if the line says which rows it wants. */
   filtered?: boolean | undefined
+  /** Present if `withWrong` found something. */
+  wrong?: string[] | undefined
 }
 
 /** The answer of a list route, as `readRows` gives it for people. */
@@ -37,6 +40,7 @@ export const listedRows = <T>(row: StructOf<T>): StructOf<ListedRows<T>> =>
     items: array(row),
     pagination: open({ total_count: integer(), has_more: boolean(), next_cursor: optional(string()) }),
     filtered: optional(boolean()),
+    wrong: wrongField,
   })
 
 const given = (flags: CommandInput['flags'], name: string): string =>
@@ -62,11 +66,12 @@ export const readRows = async (
 /** The rows, and that there are more of them; that there are none at all is told only where all were asked for. */
 export const showRows =
   <T>(show: (rows: T[]) => string) =>
-  ({ items, pagination: { total_count, next_cursor }, filtered }: ListedRows<T>): string => {
-    if (items.length === 0 && filtered === true) return 'None of them is as the line asks.'
-    return next_cursor === undefined
-      ? show(items)
-      : `${show(items)}\nThere are more, ${total_count} in all: --cursor ${visibleLine(next_cursor)}`
+  ({ items, pagination: { total_count, next_cursor }, filtered, wrong }: ListedRows<T>): string => {
+    const none = filtered === true ? 'None of them is as the line asks.' : show([])
+    const rows = items.length === 0 ? [] : [show(items)]
+    const more =
+      next_cursor === undefined ? [] : [`There are more, ${total_count} in all: --cursor ${visibleLine(next_cursor)}`]
+    return showWrong([...rows, ...more], none, wrong).join('\n')
   }
 
 /** The same of a list that can be searched, with `--query`. */

@@ -1,6 +1,6 @@
 /** Programs that the daemon starts: commands of tools, searches, servers beside it. */
 import type { Readable, Writable } from 'node:stream'
-import { defineToken } from '../base/token.js'
+import { defineToken, type Token } from '../base/token.js'
 
 /** What is to be started. */
 export interface ProgramWish {
@@ -53,7 +53,7 @@ export interface Processes {
   /** Never rejects: a refusal is the end of a program that never was. */
   start(wish: ProgramWish): Promise<Program>
 }
-export const Processes = defineToken<Processes>('processes@1')
+export const Processes: Token<Processes> = defineToken<Processes>('processes@1')
 
 /** How the first process of a program ended. */
 export interface Exit {
@@ -118,4 +118,4 @@ export interface Supervised {
   /** Ends several at once, as each would by itself. */
   stop(programs: readonly SupervisedProgram[], grace_ms: number): Promise<Stopped>
 }
-export const Supervised = defineToken<Supervised>('supervised@1')
+export const Supervised: Token<Supervised> = defineToken<Supervised>('supervised@1')

@@ -14,6 +14,8 @@ export interface Found<T> {
   readonly file: string
   /** The name that it is exported as. */
   readonly symbol: string
+  /** The part of the package that it can be imported from; undefined if there is none. */
+  readonly from: string | undefined
   readonly value: T
 }
 
@@ -54,18 +56,38 @@ const isEvent = (value: unknown): value is EventSpec<object> =>
 const isPoint = (value: unknown): value is Point<unknown> => isObject(value) && typeof value['point'] === 'string'
 const isToken = (value: unknown): value is Token<unknown> => isObject(value) && typeof value['token'] === 'string'
 
+/** The part of the package that has what a plugin or core offers: its contract. */
+const partOf = (file: string): { readonly from: string; readonly module: string } => {
+  const [folder] = /^plugins\/[^/]+\/[^/]+(?=\/)/u.exec(file) ?? []
+  return folder === undefined
+    ? { from: 'holdfast/plugin', module: 'core/plugin.js' }
+    : { from: `holdfast/${folder}`, module: `${folder}/contract.js` }
+}
+
+const placeOf = async (file: string, symbol: string, value: unknown): Promise<string | undefined> => {
+  const { from, module } = partOf(file)
+  const path = join(compiled, module)
+  if (!existsSync(path)) return undefined
+  const exported = unsafeCast<Shape>(await import(pathToFileURL(path).href))
+  return exported[symbol] === value ? from : undefined
+}
+
 /** Exports of one module, each once: what a contract passes on belongs to the file that made it. */
 const exportsOf = async (path: string, seen: Set<unknown>): Promise<Found<unknown>[]> => {
   const file = relative(compiled, path).replace(/\.js$/u, '.ts')
   const text = readFileSync(sourceOf(path), 'utf8')
   const module = unsafeCast<Shape>(await import(pathToFileURL(path).href))
-  return Object.entries(module)
-    .filter(([symbol, value]) => {
-      if (seen.has(value) || !new RegExp(`export const ${symbol}\\b`, 'u').test(text)) return false
-      seen.add(value)
-      return true
-    })
-    .map(([symbol, value]) => ({ owner: ownerOf(file), file, symbol, value }))
+  const own = Object.entries(module).filter(([symbol, value]) => {
+    if (seen.has(value) || !new RegExp(`export const ${symbol}\\b`, 'u').test(text)) return false
+    seen.add(value)
+    return true
+  })
+  return Promise.all(
+    own.map(async ([symbol, value]) => {
+      const from = await placeOf(file, symbol, value)
+      return { owner: ownerOf(file), file, symbol, from, value }
+    }),
+  )
 }
 
 const only = <T>(found: readonly Found<unknown>[], is: (value: unknown) => value is T): Found<T>[] =>

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { inWords } from '../../core/base/issue-rule.js'
 import { allowed } from './allowed.js'
 import { filesBelow, root } from './files.js'
 import { sources, type Node, type Source } from './sources.js'
@@ -428,5 +429,25 @@ test.serial.after('there are at most ten exceptions and each is needed', (t) => 
   none(
     t,
     allowed.map(({ rule, file }) => `${rule} ${file}`).filter((line) => !used.has(line)),
+  )
+})
+
+test('a pattern that people may break is told in words', (t) => {
+  const shared: ReadonlySet<unknown> = new Set(['notBlank', 'noControls', 'line'])
+  const isTold = (value: Node): boolean =>
+    value.type === 'Identifier' ? shared.has(value['name']) : Object.hasOwn(inWords, String(value['value']))
+  none(
+    t,
+    faultsOf('told patterns', (node, source) => {
+      if (!calls(node, 'string') || !/^(?:plugins|core\/host)\//u.test(source.path)) return undefined
+      const [rules] = node['arguments'] as Node[]
+      const members = rules?.type === 'ObjectExpression' ? (rules['properties'] as Node[]) : []
+      const valueOf = (name: string): Node | undefined =>
+        members.find((member) => (member['key'] as Node | undefined)?.['name'] === name)?.['value'] as Node | undefined
+      const pattern = valueOf('pattern')
+      return pattern === undefined || valueOf('told') !== undefined || isTold(pattern)
+        ? undefined
+        : 'has a pattern without told'
+    }),
   )
 })

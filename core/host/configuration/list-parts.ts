@@ -40,6 +40,8 @@ export interface ListParts {
 export type ListFile = Pick<TomlFile, 'table'> & Partial<TomlFile>
 
 const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
+const nameRule =
+  'must be of letters, digits, dots, underscores and hyphens alone, 64 at most, and begin with a letter or a digit'
 
 export const isTable = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -47,7 +49,7 @@ export const isTable = (value: Json | undefined): value is JsonObject =>
 /** What is wrong with the name of an entry; undefined if nothing is. */
 export const faultOfName = ({ arrays }: Pick<ListSpec, 'arrays'>, name: string): string | undefined => {
   const own = arrays === undefined ? name : name.slice(name.indexOf('/') + 1)
-  return names.test(own) ? undefined : `its name must match ${names.source}`
+  return names.test(own) ? undefined : `its name ${nameRule}`
 }
 
 /** How the file of a list is called. */

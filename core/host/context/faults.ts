@@ -1,5 +1,6 @@
 /** Faults are charged to their owner: named in the log, counted for the operator, and they stop nothing else. */
 import { fault } from '../../base/assert.js'
+import { blamedFor } from './blame.js'
 import type { Clock } from '../../base/clock.js'
 import { Problem } from '../../base/errors.js'
 import type { Log } from '../../base/text/log.js'
@@ -56,20 +57,27 @@ const isAbort = (error: unknown): boolean => ['AbortError', 'TimeoutError'].incl
 
 export const createFaults = ({ clock, log, secrets, owners }: FaultsOptions): Faults => {
   const faults = new Map<string, { count: number; last: PluginFault }>()
+  const isShipped = (plugin: string): boolean => owners.every(({ id, from }) => id !== plugin || from === 'shipped')
   const sentence = (error: unknown): string => redactedTo(messageOf(error), 300, secrets.redact)
-  /** What to log of the error: the stack of plugins' code once, and the sentence alone when it comes again. */
+  /**
+   * What to log of the error: the stack of plugins' code once, and the sentence alone when it comes again, or when the
+   * stack is that of who found it.
+   */
   const keep = (plugin: string, where: string, error: unknown): unknown => {
     const before = faults.get(plugin)
     const last: PluginFault = { at_ms: clock.now(), where, message: sentence(error) }
     faults.set(plugin, { count: (before?.count ?? 0) + 1, last })
-    return before?.last.where === where && before.last.message === last.message ? last.message : shown(error, owners)
+    const isFound = blamedFor(error) === plugin && ownerOf(error, owners) !== plugin
+    const isTold = before?.last.where === where && before.last.message === last.message
+    return isFound || isTold ? last.message : shown(error, owners)
   }
-  /** Whose code threw, if it is not the caller's own. */
+  /** Whose code threw, or who is to blame for what a part of the daemon found wrong, if it is not the caller itself. */
   const throwerOf = (caller: string, error: unknown): string | undefined => {
-    const plugin = isAbort(error) ? undefined : ownerOf(error, owners)
+    if (isAbort(error)) return undefined
+    const owner = ownerOf(error, owners)
+    const plugin = owner === undefined || isShipped(owner) ? (blamedFor(error) ?? owner) : owner
     return plugin === caller ? undefined : plugin
   }
-  const isShipped = (plugin: string): boolean => owners.every(({ id, from }) => id !== plugin || from === 'shipped')
   const charge = (plugin: string, where: string, error: unknown): void => {
     const thrower = isShipped(plugin) && !(error instanceof Problem) ? throwerOf(plugin, error) : undefined
     const at = thrower === undefined ? where : `${where} of ${plugin}`

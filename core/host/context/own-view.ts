@@ -5,6 +5,7 @@
 import { setMaxListeners } from 'node:events'
 import { asItIs, isAnswer, type Answer, type PointAnswers } from '../../base/answers.js'
 import { fault } from '../../base/assert.js'
+import { noteContributor } from './blame.js'
 import type { Clock } from '../../base/clock.js'
 import { Problem } from '../../base/errors.js'
 import { unsafeCast } from '../../base/schema.js'
@@ -232,13 +233,15 @@ const minded = (parts: ViewParts, contributed: Contributed, value: unknown): unk
 
 /** Gives each contribution as those have it who ask it. */
 export const mindedBy = <T>(parts: ViewParts, { point, answers }: Point<T>): ((entry: Owned<T>) => T) => {
-  const known = new WeakMap<Owned<T>, T>()
+  const made = new WeakMap<Owned<T>, T>()
   return (entry) => {
     const { owner, value } = entry
     if (answers === undefined || parts.faults.isShipped(owner)) return value
-    const found =
-      known.get(entry) ?? unsafeCast<T>(minded(parts, { owner, point, answers, contribution: value }, value))
-    known.set(entry, found)
+    const known = made.get(entry)
+    if (known !== undefined) return known
+    const found = unsafeCast<T>(minded(parts, { owner, point, answers, contribution: value }, value))
+    noteContributor(found, owner)
+    made.set(entry, found)
     return found
   }
 }

@@ -2,6 +2,7 @@
  * Contributions by point id. A point may be named again without its key and its check, by a plugin that cannot import
  * it.
  */
+import { noteContributor } from './blame.js'
 import { nearest } from '../../base/words/nearest.js'
 import type { Point } from '../../base/token.js'
 import { errors } from '../errors.js'
@@ -130,6 +131,7 @@ export const createPoints = (onRefused: OnRefused) => {
         if (reason !== undefined) throw errors.contribution_refused({ details: { reason } })
       }
       const added = values.map((value): Entry => ({ owner, value }))
+      for (const value of values) noteContributor(value, owner)
       refuseTaken(point.point, on, added)
       give(on, added)
       renew(on, [...on.entries, ...added])

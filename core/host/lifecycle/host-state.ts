@@ -67,14 +67,16 @@ export interface Absence {
   readonly reason: string
 }
 
-/** A required plugin stops the start; any other is only disabled. */
+/** A required plugin stops the start; any other is only disabled. What failed is told where it is charged. */
 export const disable = async (host: HostState, entry: PluginEntry, { state, reason }: Absence): Promise<void> => {
+  const { options } = host
   entry.state = state
   entry.reason = reason
   await closeScope(host, entry)
   const { id, from, required } = entry.candidate
   const way = from === 'shipped' ? '' : '; holdfast serve --safe leaves third-party plugins out'
   if (required) throw errors.plugin_required({ details: { plugin: id, reason, way } })
+  if (state === 'skipped') options.core.log.error(`plugin ${id} is left out: ${reason}`, { plugin: id })
 }
 
 const dependents = (host: HostState, entry: PluginEntry): PluginEntry[] => {

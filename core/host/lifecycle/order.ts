@@ -1,6 +1,7 @@
 /** The order in which plugins load: whoever provides comes before whoever needs. */
 import type { AnyPlugin } from '../../plugin/contract.js'
 import type { Token } from '../../base/token.js'
+import { nearest } from '../../base/words/nearest.js'
 
 export interface Refused {
   readonly id: string
@@ -25,6 +26,22 @@ const providers = (plugins: readonly AnyPlugin[]): Map<string, AnyPlugin> => {
   return found
 }
 
+/** A token that no plugin provides, and the one that was meant, if its name is nearly that. */
+const unprovided = (token: string, known: Iterable<string>): string => {
+  const meant = nearest(token, known)
+  return `${token}, which no plugin provides${meant === undefined ? '' : `; did you mean ${meant}?`}`
+}
+
+/** What plugins want and misspell: they would work without it, and nobody would be told. */
+export const misspelt = (plugins: readonly AnyPlugin[], core: ReadonlySet<string>): readonly Refused[] => {
+  const known = new Set([...core, ...providers(plugins).keys()])
+  return plugins.flatMap((plugin) =>
+    wanted(plugin)
+      .filter(([, { token }]) => !known.has(token) && nearest(token, known) !== undefined)
+      .map(([, { token }]) => ({ id: plugin.id, reason: `wants ${unprovided(token, known)}` })),
+  )
+}
+
 type Mark =
   | { readonly kind: 'visiting' }
   | { readonly kind: 'done' }
@@ -45,7 +62,7 @@ export const orderByNeeds = (plugins: readonly AnyPlugin[], core: ReadonlySet<st
   const missing = (token: string, chain: readonly string[]): string | undefined => {
     if (core.has(token)) return undefined
     const provider = by.get(token)
-    if (provider === undefined) return `needs ${token}, which no plugin provides`
+    if (provider === undefined) return `needs ${unprovided(token, [...core, ...by.keys()])}`
     const reason = visit(provider, chain)
     return reason === undefined ? undefined : `needs ${token} of ${provider.id}: ${reason}`
   }

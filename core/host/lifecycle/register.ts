@@ -5,7 +5,7 @@ import { disable, fail, type HostState } from './host-state.js'
 import { openContext } from '../context/context.js'
 import { errors } from '../errors.js'
 import { isPromise } from '../context/faults.js'
-import { needed, orderByNeeds, wanted } from './order.js'
+import { misspelt, needed, orderByNeeds, wanted } from './order.js'
 import type { Registry } from '../context/registry.js'
 import { createScope } from '../context/scope.js'
 import type { PluginEntry } from './plugin-entry.js'
@@ -82,10 +82,10 @@ const arrange = async (host: HostState): Promise<void> => {
   const admitted = await admit(host)
   const byId = new Map(admitted.map((entry) => [entry.candidate.id, entry]))
   const core = new Set(host.options.services.map(([{ token }]) => token))
-  const { ordered, refused } = orderByNeeds(
-    admitted.flatMap(({ plugin }) => plugin ?? []),
-    core,
-  )
+  const plugins = admitted.flatMap(({ plugin }) => plugin ?? [])
+  const { ordered, refused } = orderByNeeds(plugins, core)
+  for (const { id, reason } of misspelt(plugins, core))
+    host.options.core.log.warn(`plugin ${id} ${reason}`, { plugin: id })
   host.order = ordered.flatMap(({ id }) => byId.get(id) ?? [])
   for (const { id, reason } of refused) {
     const entry = byId.get(id)

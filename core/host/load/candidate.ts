@@ -16,7 +16,10 @@ export interface Candidate {
 }
 
 const Shape = object({
-  id: string({ pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$' }),
+  id: string({
+    pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$',
+    told: 'must be words of small letters and digits, joined by hyphens, and begin with a letter',
+  }),
   version: string({ min: 1 }),
   api: literal(1),
   summary: string({ min: 1 }),

@@ -41,7 +41,10 @@ type Manifest = Infer<typeof Manifest>
 /** One table of `config/plugins.toml`. */
 const PluginEntry = object({
   from: doc(
-    string({ pattern: '^(state:[a-z0-9][a-z0-9._-]*|npm:(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*)$' }),
+    string({
+      pattern: '^(state:[a-z0-9][a-z0-9._-]*|npm:(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*)$',
+      told: 'must be "state:<folder>" or "npm:<package>"',
+    }),
     '`state:<folder under plugins/>` or `npm:<package>`.',
   ),
   required: doc(defaulted(boolean(), false), 'True: if it fails, the daemon does not start.'),

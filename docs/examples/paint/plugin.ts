@@ -1,9 +1,11 @@
 /** What operators change while the daemon runs: a setting with a route of its own, and a list in a file. */
 import type { Kit, Point, Token } from '../../../core/plugin.js'
-import type { RuntimeSetting, Settings } from '../../../plugins/operator/runtime/contract.js'
+// part: names
+import type { RuntimeSetting, Settings as SettingsService } from '../../../plugins/operator/runtime/contract.js'
 
 const RuntimeSettings: Point<RuntimeSetting> = { point: 'runtime-settings@1' }
-const SettingsToken: Token<Settings> = { token: 'settings@1' }
+const Settings: Token<SettingsService> = { token: 'settings@1' }
+// end
 
 export default ({
   defaulted,
@@ -22,7 +24,7 @@ export default ({
     version: '1.0.0',
     api: 1,
     summary: 'Paints pots in the colour that is set.',
-    needs: { settings: SettingsToken },
+    needs: { settings: Settings },
     config: object({ colour: doc(defaulted(enums(['red', 'green']), 'red'), 'The colour at first.') }),
     register(ctx, { settings }) {
       // part: setting

@@ -49,6 +49,7 @@ const named = (found: Found<unknown>, id: string): string[] => [
   code(id),
   `${code(found.symbol)} in ${code(found.file)}`,
   code(typeOf(found)),
+  found.from === undefined ? '' : code(found.from),
   sentenceOf(found),
 ]
 
@@ -66,9 +67,10 @@ export const pluginsPage = ({ plugins, modules }: Facts): string =>
       ]),
     ),
     '## Points',
-    'Lists that any plugin may add to with `ctx.contribute`.',
+    'Lists that any plugin may add to with `ctx.contribute`. A plugin that operators add names one by its id, ' +
+      "`{ point: 'tools@1' }`, and imports the type of what it takes with `import type` from where the table says.",
     table(
-      ['point', 'exported as', 'takes', 'for', 'filled by'],
+      ['point', 'exported as', 'takes', 'types from', 'for', 'filled by'],
       modules.points
         .toSorted((a, b) => (a.value.point < b.value.point ? -1 : 1))
         .map((found) => [
@@ -80,9 +82,10 @@ export const pluginsPage = ({ plugins, modules }: Facts): string =>
         ]),
     ),
     '## Services',
-    'Named by tokens; a plugin names those that it needs.',
+    "Named by tokens; a plugin names those that it needs: one that operators add by the id, `{ token: 'agents@1' }`, " +
+      'with the type of what it gives from where the table says.',
     table(
-      ['token', 'exported as', 'gives', 'for', 'needed by'],
+      ['token', 'exported as', 'gives', 'types from', 'for', 'needed by'],
       modules.tokens
         .toSorted((a, b) => (a.value.token < b.value.token ? -1 : 1))
         .map((found) => [

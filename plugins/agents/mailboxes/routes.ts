@@ -39,7 +39,7 @@ const query = object({ limit: optional(doc(integer(), `Most messages to return, 
 
 /** It is a part of paths, and answers of parents have names of their own. */
 const MessageId = rule(
-  string({ pattern: '^[\\x21-\\x7e]{1,255}$' }),
+  string({ pattern: '^[\\x21-\\x7e]{1,255}$', told: 'must be 1 to 255 characters of ASCII, without blanks' }),
   'must have no slash and no backslash, be more than dots, and not begin with clarification:',
   (id) => !/[/\\]|^\.{1,2}$|^clarification:/u.test(id),
 )

@@ -16,6 +16,7 @@ export {
   sensitivities,
   SourceId,
   sourceIdPattern,
+  sourceIdRule,
   sourceKinds,
   SourceOwner,
   sourceStatuses,

@@ -8,12 +8,14 @@ import {
   object,
   open,
   boolean,
+  ofFile,
   optional,
   readRows,
   secretFlags,
   showRows,
   string,
   visibleLine,
+  withWrong,
   type Command,
   type CommandInput,
   type Infer,
@@ -114,9 +116,10 @@ export const commands: readonly Command[] = [
     summary: 'Connectors by kind and name, and how they are.',
     flags: { kind: { kind: 'text', summary: 'Only those of this kind.' }, ...cursorFlag },
     choices: { kind: connectorKinds },
-    run: (input) => {
+    run: async (input) => {
       const { kind } = input.flags
-      return readRows(input, typeof kind === 'string' ? `${base}?kind=${encodeURIComponent(kind)}` : base)
+      const path = typeof kind === 'string' ? `${base}?kind=${encodeURIComponent(kind)}` : base
+      return withWrong(input, ofFile('connectors'), await readRows(input, path))
     },
     answer: listedRows(Row),
     show: showRows((rows: Row[]) =>

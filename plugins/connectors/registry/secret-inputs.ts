@@ -25,6 +25,8 @@ export interface Asked {
   readonly before: Readonly<Record<string, StoredSource>>
 }
 
+const slotIdRule = 'must be of letters, digits and . _ : @ - alone, 200 at most, and begin with a letter or a digit'
+const listIdRule = 'must be of letters, digits, _ and - alone, 64 at most, and begin with a letter or a digit'
 const slotId = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,199}$/u
 
 export const invalid = (...issues: readonly Issue[]): Error => {
@@ -60,7 +62,11 @@ const createPlan = (parts: SecretPlanParts, { kind, name, before }: Asked) => {
   const write = ({ secret, path, text, secret_ref: given }: Write): StoredSource => {
     const secret_ref = given ?? `connectors.${kind.kind}.${name}.${secret}`
     if (text.trim() === '') throw invalid({ path: `${path}.value`, rule: 'must not be blank' })
-    if (!slotId.test(secret_ref)) throw invalid({ path: `${path}.secret_ref`, rule: `must match ${slotId.source}` })
+    if (!slotId.test(secret_ref))
+      throw invalid({
+        path: `${path}.secret_ref`,
+        rule: slotIdRule,
+      })
     const other = writes.get(secret_ref)
     if (other !== undefined && other.state['value'] !== text)
       throw invalid({ path: `${path}.value`, rule: 'must be that of the other input for the same secret' })
@@ -103,7 +109,11 @@ const takeList = (plan: Plan, { kind, body }: Asked, list: string): void => {
     const own = typeof given === 'string' ? given.trim() : ''
     const [strange] = Object.keys(rest)
     if (strange !== undefined) throw invalid({ path: `${path}.${strange}`, rule: 'is not a known field' })
-    if (!listId.test(own)) throw invalid({ path: `${path}.${id}`, rule: `must match ${listId.source}` })
+    if (!listId.test(own))
+      throw invalid({
+        path: `${path}.${id}`,
+        rule: listIdRule,
+      })
     if (seen.has(own)) throw invalid({ path: `${path}.${id}`, rule: 'must be there once' })
     seen.add(own)
     gone.delete(own)

@@ -1,6 +1,6 @@
 /** Calls of reply plugins. Those that begin together have one deadline, and so one signal. */
 import {
-  assert,
+  blame,
   boolean,
   literal,
   number,
@@ -27,7 +27,7 @@ const Outcome = tagged('type', {
   }),
   terminal: open({ type: literal('terminal'), code: string(), uncertain: optional(boolean()) }),
 })
-const isOutcome = (outcome: DeliveryOutcome): boolean => outcome.type === 'delivered' || parse(Outcome, outcome).ok
+const isOutcome = (outcome: DeliveryOutcome): boolean => outcome?.type === 'delivered' || parse(Outcome, outcome).ok
 
 /** Attempts that begin together. */
 export interface Round {
@@ -83,8 +83,8 @@ const call = async (parts: AttemptParts, intended: Intended, { signal, late }: D
   if (reply === undefined) return { type: 'retry', code: 'reply_plugin_missing' }
   try {
     const outcome = await Promise.race([reply.deliver(envelopeOf(intended), signal), late])
-    assert(isOutcome(outcome), 'a reply plugin says how an attempt ended')
-    return outcome
+    if (isOutcome(outcome)) return outcome
+    throw blame(reply, 'what it returned does not say how the attempt ended')
   } catch (error) {
     parts.log.error('a reply plugin failed', { reply_plugin: plugin, delivery_id, error })
     return { type: 'retry', code: 'reply_plugin_failed', uncertain: true }

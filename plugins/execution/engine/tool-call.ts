@@ -2,10 +2,11 @@
 import { relative } from 'node:path'
 import {
   array,
+  blame,
   boolean,
   digest,
-  fault,
   integer,
+  isError,
   isShallow,
   json,
   open,
@@ -79,13 +80,6 @@ const outcome: AnyStruct = tagged('type', {
   unknown: open({ problem: isA((value) => value instanceof Problem, 'must be a problem'), used }),
 })
 
-/** Throws what is wrong with an outcome, by its field. */
-const checkOutcome = (ended: ToolOutcome): void => {
-  const parsed = parse(outcome, ended)
-  const [issue] = parsed.ok ? [] : parsed.issues
-  if (issue !== undefined) throw fault(`what it returned is no outcome of a tool: ${issue.path || 'it'} ${issue.rule}`)
-}
-
 const isAsset = (file: Asset | undefined | null): boolean => typeof file?.asset_id === 'string'
 
 /** An output may be left out; what `JSON.stringify` throws at, such as a bigint, cannot be recorded. */
@@ -99,8 +93,23 @@ const isJson = (output: Json): boolean => {
   }
 }
 
+/** What is wrong with an outcome. */
+const faultOf = (ended: ToolOutcome): string | undefined => {
+  const parsed = parse(outcome, ended)
+  const [issue] = parsed.ok ? [] : parsed.issues
+  if (issue !== undefined) return `what it returned is no outcome of a tool: ${issue.path || 'it'} ${issue.rule}`
+  if (ended.type !== 'result') return undefined
+  const { files = [], output } = ended
+  if (!files.every(isAsset)) return 'its files are no assets, such as Assets.add answers with'
+  if (files.length > mostResultFiles) return `it gave more than ${mostResultFiles} files`
+  return isJson(output) ? undefined : 'its output is no JSON, or nested too deep'
+}
+
 const tooLate = (limit: number): DOMException =>
   new DOMException(`it took longer than ${limit / 1_000} s`, 'TimeoutError')
+
+/** What has no stack, such as a text, says nothing of who threw it. */
+const named = (tool: Tool, error: unknown): Error => (isError(error) ? error : blame(tool, error))
 
 /** Throws where the folder of an agent is not there any more, or is a link by now. */
 const checkFolder = ({ path, within: outer }: RunFolder): void => {
@@ -142,18 +151,14 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
         report: createReport(execution, call),
         waitFor,
       })
-      checkOutcome(ended)
-      if (ended.type !== 'result') return ended
-      const { files = [] } = ended
-      if (!files.every(isAsset)) throw fault('its files are no assets, such as Assets.add answers with')
-      if (files.length > mostResultFiles) throw fault(`it gave more than ${mostResultFiles} files`)
-      if (isJson(ended.output)) return ended
-      execution.context.log.error('the output of a tool is no JSON, or nested too deep', { tool: tool.name, run_id })
-      return { type: 'threw' }
+      const wrong = faultOf(ended)
+      if (wrong !== undefined) throw blame(tool, wrong)
+      return ended
     } catch (error) {
       if (error instanceof Problem && error.spec.status < 500) return failedCall(error)
       const isCutShort = signal.aborted && error === signal.reason
-      if (!isCutShort) execution.context.log.error('a tool threw', { tool: tool.name, run_id, error })
+      if (!isCutShort)
+        execution.context.log.error('a tool threw', { tool: tool.name, run_id, error: named(tool, error) })
       return { type: 'threw' }
     }
   })()

@@ -103,7 +103,12 @@ const connect = (wish: Wish): ModelConnection => {
     auth_ref === undefined
       ? connected(() => configuredKey(config, sources))
       : keyedBySlot({ auth_ref, place: config.words.place, provider, slots: sources.slots, connected })
-  const watched = watchedRoute(connection, { provider: provider.id, words: config.words, pace })
+  const watched = watchedRoute(connection, {
+    provider: provider.id,
+    broke: (wrong) => sources.broke(provider, wrong),
+    words: config.words,
+    pace,
+  })
   return limitedRoute(watched, config.max_concurrent_calls, pace)
 }
 

@@ -1,4 +1,4 @@
-import { Metrics, definePlugin } from '../../../core/plugin.js'
+import { Metrics, blame, definePlugin } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.js'
 import { RuntimeSections, Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
@@ -41,6 +41,11 @@ export default definePlugin({
       providers,
       sources: {
         clock: ctx.clock,
+        broke: (provider, wrong) =>
+          ctx.log.error('a model provider breaks its contract', {
+            provider: provider.id,
+            error: blame(provider, wrong),
+          }),
         held: (route_id) => pace.held.add(1, route_id),
         holds: createHolds(ctx.state, ctx.log),
         secrets: ctx.secrets,

@@ -3,7 +3,7 @@ import { childEnvironment, readSecretFile, type Clock, type Secrets } from '../.
 import type { SecretSlots } from '../../operator/secrets/contract.js'
 import type { HoldsOf } from './bounds/kept-holds.js'
 import type { OwnModels, RouteBackend } from './abilities/backends.js'
-import type { ConnectionOptions, RouteCapabilities, VendorOptions } from './contract.js'
+import type { ConnectionOptions, ModelProvider, RouteCapabilities, VendorOptions } from './contract.js'
 import { modelErrors } from './errors.js'
 import type { RouteWords } from './file/route-words.js'
 
@@ -41,6 +41,8 @@ export interface KeySources {
   readonly clock: Clock
   /** Is told of each call that is held back, with its route. */
   readonly held: (route_id: string) => void
+  /** Is told of each answer that breaks the contract of providers. */
+  readonly broke: (provider: ModelProvider, wrong: string) => void
   readonly holds: HoldsOf
   readonly secrets: Secrets
   /** Undefined if nothing stores secrets. */

@@ -10,6 +10,7 @@ const beside: ReadonlySet<ModelFailure['class']> = new Set(['aborted', 'context_
 export interface Watch {
   /** Who is to blame for an event that is none. */
   readonly provider: string
+  readonly broke: (wrong: string) => void
   /** What to do about calls that fail, and about what depends on where the route is configured. */
   readonly words: RouteWords
   readonly pace: RoutePace
@@ -22,9 +23,10 @@ const inItsPlace = (readiness: Readiness, { key, base_url }: RouteWords): Readin
 }
 
 /** In place of an event that breaks the contract of providers: the call has failed for good (models-76). */
-const kept = (event: ModelEvent, provider: string): ModelEvent => {
+const kept = (event: ModelEvent, { provider, broke }: Pick<Watch, 'provider' | 'broke'>): ModelEvent => {
   const fault = eventFault(event)
   if (fault === undefined) return event
+  broke(fault)
   const message = `The provider ${provider} gave an answer that breaks the contract of providers: ${fault}.`
   return { type: 'done', outcome: 'failed', failure: { class: 'provider_fault', retryable: false, message } }
 }
@@ -33,11 +35,12 @@ const kept = (event: ModelEvent, provider: string): ModelEvent => {
  * The same connection, whose events keep their contract, and whose readiness is a warning from a failed call until one
  * that succeeds.
  */
-export const watchedRoute = (connection: ModelConnection, { provider, words, pace }: Watch): ModelConnection => {
+export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelConnection => {
+  const { words, pace } = watch
   let failures = 0
   let last = ''
   const learn = (given: ModelEvent, model: string): ModelEvent => {
-    const event = kept(given, provider)
+    const event = kept(given, watch)
     if (event.type !== 'done') return event
     if (event.outcome !== 'failed') {
       failures = 0

@@ -97,12 +97,14 @@ export interface QuestionSettler {
   expire(settlement: QuestionSettlement): Promise<void>
 }
 const settled = awaited(refusing(() => undefined))
+/** The settler of a kind of runs. */
+export type KindSettler = QuestionSettler & { readonly kind: RunKind }
 /**
  * Settlers for kinds of runs whose questions come from elsewhere, one for each kind. The questions of all other runs
  * settle the run that asks.
  */
-export const QuestionSettlers: Point<QuestionSettler & { readonly kind: RunKind }> = withAnswers(
-  definePoint<QuestionSettler & { readonly kind: RunKind }>(
+export const QuestionSettlers: Point<KindSettler> = withAnswers(
+  definePoint<KindSettler>(
     'question-settlers@1',
     ({ kind }) => kind,
     hasMembers('who settles questions', {

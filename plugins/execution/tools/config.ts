@@ -70,7 +70,12 @@ const ToolLimitsConfig = unsafeCast<StructOf<ToolLimits>>(
 const ConfiguredRule = object({
   scope: doc(enums(['user', 'project']), 'Rules of the project are looked at before those of the user.'),
   tool_name_pattern: doc(
-    string({ min: 1, max: 200, pattern: '^[^*\\s]*\\*?$' }),
+    string({
+      min: 1,
+      max: 200,
+      pattern: '^[^*\\s]*\\*?$',
+      told: 'must be the name of a tool, or its beginning with a * behind it',
+    }),
     'An exact tool name, a prefix with a trailing star, or `*`.',
   ),
   behavior: enums(['allow', 'deny', 'ask']),

@@ -183,13 +183,15 @@ export const failedCall = (problem: Problem): ToolOutcome => ({
 export const defineTool = <S extends AnyStruct>(tool: Tool<S>): Tool => tool
 const effects: ReadonlySet<unknown> = new Set<Effect>(['read', 'idempotent', 'once'])
 
+const nameRule = 'must be of small letters, digits and underscores alone, 64 at most, and begin with a letter'
+
 /** What is wrong with a tool, in a plugin that no compiler has checked; a provider would refuse each run for it. */
 const toolFault = (tool: Tool): string | undefined => {
   if (typeof tool !== 'object' || tool === null) return 'a tool must be an object'
   if (tool.origin !== undefined && tool.name !== foreignToolName(tool.origin))
     return `the name ${JSON.stringify(tool.name)} of a foreign tool must be that of its origin`
   if (tool.origin === undefined && (typeof tool.name !== 'string' || !/^[a-z][a-z0-9_]{0,63}$/u.test(tool.name)))
-    return `the name ${JSON.stringify(tool.name)} of a tool must match ^[a-z][a-z0-9_]*$, with at most 64 characters`
+    return `the name ${JSON.stringify(tool.name)} of a tool ${nameRule}`
   const fault = (rule: string): string => `the tool ${tool.name} must have ${rule}`
   if (typeof tool.description !== 'string' || tool.description.trim() === '') return fault('a description')
   if (!effects.has(tool.effect)) return fault('the effect read, idempotent or once')

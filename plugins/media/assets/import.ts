@@ -1,7 +1,13 @@
 /** Takes files: looks at them, stores them once, and gives each content of a media type one id. */
-import { digestBytes, type Ids, type Tx } from '../../../core/plugin.js'
+import { blame, digestBytes, type Ids, type Tx } from '../../../core/plugin.js'
 import type { AssetBytes, Kept } from './bytes.js'
-import { mostAssetBytes, type AssetNormaliser, type AssetUpload, type IncomingFile } from './contract.js'
+import {
+  mostAssetBytes,
+  type AssetNormaliser,
+  type AssetUpload,
+  type IncomingFile,
+  type NormalisedFile,
+} from './contract.js'
 import { assetErrors } from './errors.js'
 import { noteSources } from './naming/made-of.js'
 import { canonicalType } from './media-types.js'
@@ -36,12 +42,29 @@ const checkSize = ({ media_type, bytes }: IncomingFile): void => {
   if (reason !== undefined) throw assetErrors.asset_invalid({ details: { media_type, reason } })
 }
 
-export const normaliserFor = (normalisers: readonly AssetNormaliser[], media_type: string): AssetNormaliser => {
+const normaliserFor = (normalisers: readonly AssetNormaliser[], media_type: string): AssetNormaliser => {
   const found = normalisers.find(({ media_types }) => media_types.includes(media_type))
   if (found !== undefined) return found
   const supported = normalisers.flatMap(({ media_types }) => media_types).toSorted()
   const rule = `must be one of ${supported.join(', ')}`
   throw assetErrors.asset_type_unsupported({ details: { media_type }, errors: [{ path: 'media_type', rule }] })
+}
+
+/** A normaliser in a plugin that no compiler has checked may return anything. */
+const isNormalised = (file: NormalisedFile | undefined): boolean =>
+  file?.bytes instanceof Uint8Array &&
+  (file.text === undefined || file.text instanceof Uint8Array) &&
+  (file.preview === undefined || file.preview?.bytes instanceof Uint8Array)
+
+/** The file as it is to be stored. Rejects with why it is not taken. */
+export const normalise = async (
+  normalisers: readonly AssetNormaliser[],
+  incoming: IncomingFile,
+): Promise<NormalisedFile> => {
+  const normaliser = normaliserFor(normalisers, incoming.media_type)
+  const file = await normaliser.normalise(incoming)
+  if (!isNormalised(file)) throw blame(normaliser, 'what it returned is no file')
+  return file
 }
 
 /** The asset that has these bytes under this media type already. */
@@ -84,7 +107,7 @@ const recorded = (
 export const createImport = (parts: ImportParts): ImportFile => {
   const flights = new Map<string, Promise<StoredAsset>>()
   const take = async (upload: AssetUpload): Promise<StoredAsset> => {
-    const file = await normaliserFor(parts.normalisers(), upload.media_type).normalise(upload)
+    const file = await normalise(parts.normalisers(), upload)
     return parts.bytes.keep(file, (kept) => recorded(parts, upload, kept))
   }
   const joined = async ({ media_type: declared, ...upload }: AssetUpload): Promise<StoredAsset> => {

@@ -2,7 +2,7 @@
 import { createShare, type Clock, type Log, type Warning } from '../../../core/plugin.js'
 import type { AssetBytes } from './bytes.js'
 import type { AssetNormaliser } from './contract.js'
-import { normaliserFor } from './import.js'
+import { normalise } from './import.js'
 import type { Removal } from './removal.js'
 import { createFindings, warningsOf, type RepairReport } from './repair-report.js'
 import type { AssetStore, StoredAsset } from './store.js'
@@ -35,7 +35,7 @@ export const createRepair = (parts: RepairParts): Repair => {
   const remake = async (asset: StoredAsset, raw: Uint8Array): Promise<void> => {
     const { asset_id, media_type } = asset
     const lacking = { text: lacks(asset, 'text'), preview: lacks(asset, 'preview') }
-    const made = await normaliserFor(normalisers(), media_type).normalise({ media_type, bytes: raw })
+    const made = await normalise(normalisers(), { media_type, bytes: raw })
     await bytes.keep({ ...made, bytes: raw }, ({ text, preview }) =>
       store.state.commit((tx) => {
         const now = store.find(asset_id)

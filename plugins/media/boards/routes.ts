@@ -39,6 +39,7 @@ const BoardId = string({
   min: 1,
   max: 200,
   pattern: '^[^/\\\\\\p{Cc}]*[^\\s./\\\\\\p{Cc}][^/\\\\\\p{Cc}]*$',
+  told: 'must not be blank or dots alone, and must hold no slash, backslash or control character',
 })
 const DisplayName = doc(string({ max: 200, pattern: notBlank }), 'What people call it.')
 const Metadata = optional(doc(nullable(jsonObject()), 'Kept as it is; null for none.'))

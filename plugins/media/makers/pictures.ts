@@ -15,7 +15,11 @@ const wished = {
   prompt: doc(string({ min: 1, max: 32_000 }), 'What is to be seen.'),
   size: optional(
     doc(
-      string({ max: 11, pattern: '^(?:auto|[0-9]{2,5}x[0-9]{2,5}|[0-9]{1,2}:[0-9]{1,2})$' }),
+      string({
+        max: 11,
+        pattern: '^(?:auto|[0-9]{2,5}x[0-9]{2,5}|[0-9]{1,2}:[0-9]{1,2})$',
+        told: 'must be auto, pixels such as 1024x1024, or a shape such as 16:9',
+      }),
       'Such as `1024x1024` pixels, or `16:9`.',
     ),
   ),

@@ -10,7 +10,12 @@ import { mostMs } from './server.js'
 const AudioInput = object({
   input: doc(string({ min: 1, max: 4_096 }), 'What is to be said.'),
   instructions: optional(doc(string({ max: 4_000 }), 'How it is to be said.')),
-  voice: optional(doc(string({ min: 1, max: 64, pattern: '^[\\w.+-]+$' }), 'Who says it, as the server calls voices.')),
+  voice: optional(
+    doc(
+      string({ min: 1, max: 64, pattern: '^[\\w.+-]+$', told: 'must be of letters, digits and . _ + - alone' }),
+      'Who says it, as the server calls voices.',
+    ),
+  ),
   format: doc(defaulted(enums(soundFormats), 'mp3'), 'What is stored.'),
   speed: optional(doc(number({ min: 0.25, max: 4 }), 'How fast; 1 is usual.')),
   provider: optional(doc(string({ min: 1, max: 200 }), 'The model route; one that can when absent.')),

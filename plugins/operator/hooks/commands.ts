@@ -6,7 +6,9 @@ import {
   defineCommand,
   fault,
   object,
+  ofFile,
   parse,
+  withWrong,
   type Client,
   type Command,
   type CommandInput,
@@ -59,7 +61,7 @@ export const commands: readonly Command[] = [
     path: ['runtime', 'hooks', 'get'],
     route: `GET ${base}`,
     summary: 'The hooks in force, with their secrets.',
-    run: ({ client }) => client.get(base),
+    run: async (input) => withWrong(input, ofFile('hooks'), await input.client.get(base)),
   }),
   defineCommand({
     path: ['runtime', 'hooks', 'dead-letter'],

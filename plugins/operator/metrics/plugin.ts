@@ -1,4 +1,4 @@
-import { definePlugin, defineRoute, Host, Metrics, textReply, type Metric } from '../../../core/plugin.js'
+import { blame, definePlugin, defineRoute, Host, Metrics, textReply, type Metric } from '../../../core/plugin.js'
 import { createLoopDelay } from './loop-delay.js'
 import { familyText, textType } from './text.js'
 
@@ -16,7 +16,7 @@ export default definePlugin({
       try {
         return familyText(metric)
       } catch (error) {
-        log.error('a metric could not be collected', { metric: metric.name, error })
+        log.error('a metric could not be collected', { metric: metric.name, error: blame(metric, error) })
         return ''
       }
     }

@@ -4,6 +4,7 @@ import { SealKeepers, SecretSeal } from '../secrets/contract.js'
 import { StatusSections } from '../status/contract.js'
 import { RuntimeSections, RuntimeSettings, Settings, runtimeUpdated } from './contract.js'
 import { runtimeRoutes } from './routes.js'
+import { checkInitials } from './settings/initial.js'
 import { ownSections } from './sections.js'
 import { settingRoute } from './settings/setting-route.js'
 import { declareRevisions } from './settings/revisions.js'
@@ -52,6 +53,7 @@ export default definePlugin({
       })
     }
     ctx.onStart(() => {
+      checkInitials(settings(), ctx.log)
       for (const { setting, why } of store.unfit())
         ctx.log.warn('a kept setting cannot hold any more; the last value that can is in force', {
           setting: setting.name,

@@ -3,11 +3,16 @@ import {
   defineCommand,
   open,
   optional,
+  showWrong,
   string,
   visible,
   visibleLine,
+  withWrong,
+  wrongField,
   type Command,
+  type CommandInput,
   type Infer,
+  type Json,
 } from '../../../core/plugin.js'
 
 const Row = open({ name: string(), description: string(), scope: string() })
@@ -19,13 +24,26 @@ const Detail = open({
   instructions: optional(string()),
 })
 
-const showSkills = (rows: Infer<typeof Row>[]): string =>
-  rows.length === 0
-    ? 'No skills. Put one into skills/NAME/SKILL.md of the state root or of the workspace, or name a folder with ' +
-      '--skill-root. One that was just saved counts in a moment.'
-    : rows
-        .map(({ name, description, scope }) => `${visibleLine(name)}  ${scope}  ${visibleLine(description)}`)
-        .join('\n')
+const Rows = open({ skills: array(Row), wrong: wrongField })
+
+const noSkills =
+  'No skills. Put one into skills/NAME/SKILL.md of the state root or of the workspace, or name a folder with ' +
+  '--skill-root. One that was just saved counts in a moment.'
+
+const showSkills = ({ skills, wrong }: Infer<typeof Rows>): string =>
+  showWrong(
+    skills.map(({ name, description, scope }) => `${visibleLine(name)}  ${scope}  ${visibleLine(description)}`),
+    noSkills,
+    wrong,
+  ).join('\n')
+
+/** Programs get the rows alone. */
+const listSkills = async (input: CommandInput): Promise<Json> => {
+  const { query } = input.flags
+  const path = typeof query === 'string' ? `/v1/skills?query=${encodeURIComponent(query)}` : '/v1/skills'
+  const skills = await input.client.get(path)
+  return input.output === 'json' ? skills : withWrong(input, ({ code }) => code.startsWith('skill_'), { skills })
+}
 
 const showSkill = ({ name, description, when_to_use, skill_path, instructions = '' }: Infer<typeof Detail>): string =>
   [
@@ -40,13 +58,12 @@ export const commands: readonly Command[] = [
   defineCommand({
     path: ['skills', 'list'],
     route: 'GET /v1/skills',
-    summary: 'Skills by name.',
+    summary:
+      'Skills by name, and where each is from: explicit (the state root or a --skill-root), repo (the workspace or ' +
+      'what is around it) or user (the home folder).',
     flags: { query: { kind: 'text', summary: 'Only those that have this text in name, description or use.' } },
-    run: ({ client, flags }) =>
-      client.get(
-        typeof flags['query'] === 'string' ? `/v1/skills?query=${encodeURIComponent(flags['query'])}` : '/v1/skills',
-      ),
-    answer: array(Row),
+    run: listSkills,
+    answer: Rows,
     show: showSkills,
   }),
   defineCommand({

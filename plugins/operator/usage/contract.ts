@@ -126,9 +126,15 @@ export const UsageLimits: Point<UsageLimit> = withAnswers(
   ),
   {
     // Who cannot say what may be spent lets nothing be spent.
-    refusal: answerOf(string({ max: 1_000, pattern: '^[a-z][a-z0-9_]*: .' }), undefined, {
-      named: (plugin) => `usage_limit_failed: the plugin ${plugin} cannot say whether more may be used.`,
-    }),
+    refusal: answerOf(
+      string({
+        max: 1_000,
+        pattern: '^[a-z][a-z0-9_]*: .',
+        told: 'must be a code, a colon and a sentence, such as budget_spent: Nothing is left.',
+      }),
+      undefined,
+      { named: (plugin) => `usage_limit_failed: the plugin ${plugin} cannot say whether more may be used.` },
+    ),
   },
 )
 

@@ -26,7 +26,11 @@ const isDay = (text: string): boolean => {
   const at = Date.parse(`${text}T00:00:00Z`)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text)
 }
-const Day = rule(string({ pattern: String.raw`^\d{4}-\d{2}-\d{2}$` }), 'must be a day of the calendar', isDay)
+const Day = rule(
+  string({ pattern: String.raw`^\d{4}-\d{2}-\d{2}$`, told: 'must be a day such as 2026-01-31' }),
+  'must be a day of the calendar',
+  isDay,
+)
 
 const day = (sentence: string) => optional(doc(Day, `${sentence}, such as 2026-11-23.`))
 

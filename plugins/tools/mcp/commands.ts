@@ -6,13 +6,17 @@ import {
   defineCommand,
   integer,
   json,
+  ofFile,
   open,
   optional,
   parse,
   sentence,
+  showWrong,
   string,
   visible,
   visibleLine,
+  withWrong,
+  wrongField,
   type Command,
   type CommandInput,
   type Infer,
@@ -41,6 +45,7 @@ const Servers = open({
   ),
   found: optional(array(string())),
   found_problem: optional(string()),
+  wrong: wrongField,
 })
 const Tools = open({ tools: array(open({ name: string(), effect: string(), description: string() })) })
 const Tool = open({ name: string(), effect: string(), description: string(), input_schema: json() })
@@ -60,11 +65,19 @@ const isShownWhole = (name: string): boolean => name !== '' && name.length <= 20
 const wayTo = (name: string): string =>
   isShownWhole(name) ? `: ${commandLine('mcp found', name)}` : '; by such a name it cannot be asked for'
 
-const showServers = ({ file = 'config/mcp.toml', servers, found = [], found_problem }: Infer<typeof Servers>): string =>
+const showServers = ({
+  file = 'config/mcp.toml',
+  servers,
+  found = [],
+  found_problem,
+  wrong,
+}: Infer<typeof Servers>): string =>
   [
-    ...(servers.length === 0
-      ? [`No MCP servers. Name one in ${visibleLine(file)}, or see holdfast mcp catalog list.`]
-      : servers.map(showServer)),
+    ...showWrong(
+      servers.map(showServer),
+      `No MCP servers. Name one in ${visibleLine(file)}, or see holdfast mcp catalog list.`,
+      wrong,
+    ),
     ...found.map((name) => `${visibleLine(name)}  found in .mcp.json, not started${wayTo(name)}`),
     ...(found_problem === undefined ? [] : [sentence(visibleLine(found_problem))]),
   ].join('\n')
@@ -136,7 +149,7 @@ export const commands: readonly Command[] = [
     path: ['mcp', 'list'],
     route: `GET ${base}/servers`,
     summary: 'MCP servers, and how they are.',
-    run: ({ client }) => client.get(`${base}/servers`),
+    run: async (input) => withWrong(input, ofFile('mcp'), await input.client.get(`${base}/servers`)),
     answer: Servers,
     show: showServers,
   }),

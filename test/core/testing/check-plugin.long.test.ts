@@ -133,6 +133,21 @@ test.serial('a plugin that does not come up says why', async (t) => {
   ])
 })
 
+test.serial('a metric of another name and a setting that begins with what it may not be are named', async (t) => {
+  const colour = {
+    name: 'colour',
+    schema: kit.enums(['red']),
+    initial: () => 'blue',
+    change: { path: 'colour', summary: 'Sets it.', fields: {}, value: () => 'red', example: {} },
+  }
+  const metric = { name: 'colours_total', help: 'Colours.', type: 'counter', collect: () => [] }
+  for (const [point, value, says] of [
+    ['runtime-settings@1', colour, /contributions failed: .*the setting colour is wrong: .*must be one of "red"/u],
+    ['metrics@1', metric, /contributions failed: .*colours_total of a metric must begin with service_/u],
+  ] as const)
+    t.regex((await wrongWith({ register: (ctx) => void ctx.contribute({ point }, value) })).join('\n'), says)
+})
+
 test.serial('a repair step that finds something in a fresh root is named', async (t) => {
   const wrong = await wrongWith({
     register: (ctx) => ctx.repair({ id: 'tried.never', check: () => ['dust'], fix: () => Promise.resolve() }),
@@ -202,7 +217,7 @@ test.serial('a contribution that its point refuses, and one to a point that is n
   const Tools = kit.definePoint<object>('tools@1')
   t.regex(
     (await wrongWith({ register: (ctx) => ctx.contribute(Tools, { name: 'Bad Name' }) })).join(),
-    /^contributions failed: tried is \w+: .*the name "Bad Name" of a tool must match/u,
+    /^contributions failed: tried is \w+: .*the name "Bad Name" of a tool must be of small letters/u,
   )
   t.deepEqual(await wrongWith({ register: (ctx) => ctx.contribute(kit.definePoint<object>('toolz@1'), {}) }), [
     'contributions failed: it contributes to toolz@1, which no plugin reads; did you mean tools@1?',

@@ -14,7 +14,7 @@ import {
   tagged,
   type Infer,
 } from '../../../../core/plugin.js'
-import { sourceIdPattern, sourceKinds } from '../../observations/contract.js'
+import { sourceIdPattern, sourceIdRule, sourceKinds } from '../../observations/contract.js'
 
 /** The systems that agents run on. */
 export const osProfiles = ['macos', 'linux', 'windows'] as const
@@ -36,7 +36,7 @@ const metadata = object({
   os_profile: enums(osProfiles),
   capture_group_id: text(),
   capture_group_kind: text(),
-  role: string({ pattern: '^[a-z_]{1,40}$' }),
+  role: string({ pattern: '^[a-z_]{1,40}$', told: 'must be of 1 to 40 small letters and underscores' }),
 })
 const own = {
   file_name_prefix: rule(text(120), 'must have no slashes and no control characters', (name) =>
@@ -85,11 +85,14 @@ export const Driver = tagged('kind', {
 export type Driver = Infer<typeof Driver>
 
 const FileSource = object({
-  source_id: string({ max: 128, pattern: sourceIdPattern }),
+  source_id: string({ max: 128, pattern: sourceIdPattern, told: sourceIdRule }),
   display_name: text(),
   kind: enums(sourceKinds),
   enabled: boolean(),
-  stream_id: string({ pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$' }),
+  stream_id: string({
+    pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$',
+    told: 'must be of letters, digits and . _ : - alone, 128 at most, and begin with a letter or a digit',
+  }),
   sensitivity: enums(['standard', 'sensitive']),
   trigger: object({
     mode: literal('interval'),
@@ -112,7 +115,11 @@ const FileSource = object({
 export type FileSource = Infer<typeof FileSource>
 
 /** As the daemon keeps ids of machines. */
-const MachineId = string({ max: 100, pattern: '^[a-z0-9]+(-[a-z0-9]+)*$' })
+const MachineId = string({
+  max: 100,
+  pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
+  told: 'must be words of small letters and digits, joined by hyphens',
+})
 
 /** The whole file. */
 export const AgentFile = object({

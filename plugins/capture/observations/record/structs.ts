@@ -25,12 +25,17 @@ export const sensitivities = ['standard', 'sensitive'] as const
 /** Whether an observation can still be used. */
 export const retentionStates = ['active', 'purged'] as const
 
+/** What ids of sources are, in words. */
+export const sourceIdRule = 'must be of letters, digits, dots, underscores and hyphens alone, and not . or ..'
 /** Letters, digits, dots, underscores and dashes, up to 128; not a dot segment. */
 export const sourceIdPattern = '^(?:\\.*[A-Za-z0-9_-][A-Za-z0-9._-]*|\\.{3,})$'
 /** The id of a source, as callers choose it. */
-export const SourceId = string({ max: 128, pattern: sourceIdPattern })
+export const SourceId = string({ max: 128, pattern: sourceIdPattern, told: sourceIdRule })
 /** The id of a stream of a source. */
-export const StreamId = string({ pattern: '^[A-Za-z0-9._:-]{1,128}$' })
+export const StreamId = string({
+  pattern: '^[A-Za-z0-9._:-]{1,128}$',
+  told: 'must be of 1 to 128 letters, digits and . _ : - alone',
+})
 
 const positive = () => integer({ min: 1 })
 /** What operators set of a source. */

@@ -16,7 +16,12 @@ import { limitFields, sensitivities, SourceId, sourceKinds } from '../record/str
 const day = 86_400
 /** Visible ASCII, which a header can carry; blanks around it do not count. */
 export const UploadToken = doc(
-  string({ min: 1, max: 1024, pattern: '^\\s*[!-~]+\\s*$' }),
+  string({
+    min: 1,
+    max: 1024,
+    pattern: '^\\s*[!-~]+\\s*$',
+    told: 'must be characters of ASCII without blanks between them',
+  }),
   'What the source sends as its bearer. It is kept as its SHA-256 alone.',
 )
 

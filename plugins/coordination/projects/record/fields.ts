@@ -63,7 +63,9 @@ export const MemberDraft = object({
   display_name: DisplayName,
   session_id: optional(doc(AnyId, 'Of a session member; member_id when neither this nor agent_id is given.')),
   agent_id: optional(doc(AnyId, 'In place of session_id: the agent of the session.')),
-  actor_id: optional(doc(string({ min: 1, max: 200, pattern: name }), 'Of a human_actor; member_id when absent.')),
+  actor_id: optional(
+    doc(string({ min: 1, max: 200, pattern: name, told: named }), 'Of a human_actor; member_id when absent.'),
+  ),
   role: Role,
   expertise_tags: optional(doc(array(string({ max: 100, pattern: line }), { max: 50 }), 'What it is good at.')),
   metadata: Metadata,

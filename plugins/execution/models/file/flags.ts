@@ -4,7 +4,7 @@ import { defaulted, doc, integer, object, optional, string, type Infer } from '.
 /** Of a route beside that of the flags. */
 const beside = (does: string) => ({
   provider: doc(
-    optional(string({ min: 1, pattern: '^[^\\s/]+$' })),
+    optional(string({ min: 1, pattern: '^[^\\s/]+$', told: 'must be one word, without blanks and slashes' })),
     `Model provider whose server ${does}; that of the default route when absent. Routes of a file stand in its place.`,
   ),
   base_url: doc(optional(string()), `Where the server that ${does} answers.`),
@@ -18,7 +18,7 @@ const [image, transcription] = [beside('makes and edits pictures'), beside('writ
 
 export const config = object({
   provider: doc(
-    defaulted(string({ min: 1, pattern: '^[^\\s/]+$' }), 'demo'),
+    defaulted(string({ min: 1, pattern: '^[^\\s/]+$', told: 'must be one word, without blanks and slashes' }), 'demo'),
     'Model provider of the default route; also the route_id.',
   ),
   base_url: doc(optional(string()), 'Where the provider answers, for providers that have no address of their own.'),

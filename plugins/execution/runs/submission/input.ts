@@ -43,7 +43,12 @@ export const InputItem = tagged('type', {
     asset_id: id(),
     file_name: optional(
       doc(
-        string({ min: 1, max: 255, pattern: namePattern }),
+        string({
+          min: 1,
+          max: 255,
+          pattern: namePattern,
+          told: 'must not be blank, and must hold no slash, backslash or control character',
+        }),
         'What this run calls the file; the name that it is stored under when absent.',
       ),
     ),

@@ -67,7 +67,19 @@ export const SessionRoutePolicy = named(
 /** The value form of `SessionRoutePolicy`. */
 export type SessionRoutePolicy = Infer<typeof SessionRoutePolicy>
 
-const toolNames = () => defaulted(array(string({ min: 1, max: 200, pattern: '^[^*\\s]*\\*?$' }), { max: 1000 }), [])
+const toolNames = () =>
+  defaulted(
+    array(
+      string({
+        min: 1,
+        max: 200,
+        pattern: '^[^*\\s]*\\*?$',
+        told: 'must be the name of a tool, or its beginning with a * behind it',
+      }),
+      { max: 1000 },
+    ),
+    [],
+  )
 
 /** Which tools a session has turned off (sessions-32). */
 export const ToolOverrides = named(

@@ -20,12 +20,22 @@ const coordinate = () => number({ min: -farthest, max: farthest })
 const length = () => number({ min: 0, max: farthest })
 const Point = array(coordinate(), { min: 2, max: 2 })
 const style = {
-  color: optional(doc(string({ pattern: '^#[0-9A-Fa-f]{6}$' }), 'As #RRGGBB; your own colour when absent.')),
+  color: optional(
+    doc(
+      string({ pattern: '^#[0-9A-Fa-f]{6}$', told: 'must be a colour as #RRGGBB' }),
+      'As #RRGGBB; your own colour when absent.',
+    ),
+  ),
   stroke_width: optional(doc(number({ min: 0, max: 1000 }), '3 when absent; drawn as 1 to 24.')),
 }
 const ends = { from: doc(Point, '[x, y]'), to: doc(Point, '[x, y]'), ...style }
 const box = { x: coordinate(), y: coordinate(), w: length(), h: length(), ...style }
-const text = string({ min: 1, max: 300, pattern: '^(?=[^]*\\S)(?:[^\\p{Cc}\\p{Cs}]|\\n)*$' })
+const text = string({
+  min: 1,
+  max: 300,
+  pattern: '^(?=[^]*\\S)(?:[^\\p{Cc}\\p{Cs}]|\\n)*$',
+  told: 'must not be blank, and must hold no control characters but line ends',
+})
 
 /** One element of a batch, as a model asks for it. */
 export const NewElement = tagged('kind', {

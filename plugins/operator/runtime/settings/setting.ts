@@ -45,7 +45,10 @@ export interface RuntimeSetting<S extends AnyStruct = AnyStruct, B extends Field
   /** Such as `permission_mode`: its member in `GET /v1/runtime`, in revisions, and in what is kept. */
   readonly name: string
   readonly schema: S
-  /** What holds while no operator has said otherwise: what the configuration says. */
+  /**
+   * What holds while no operator has said otherwise: what the configuration says. At a start it must fit `schema`, else
+   * the plugin is charged.
+   */
   initial(): Infer<S>
   /** Throws a Problem for a value that fits the schema and cannot hold. Must do no I/O. */
   check?(value: Infer<S>): void

@@ -18,7 +18,7 @@ export const secretErrors = defineErrors({
     detail: 'The secret {secret_ref} is used by {users}.',
     action:
       'Let what uses it use another secret first, store a new value in this one, or take its value from all with ' +
-      'POST /v1/runtime/auth/slots/{secret_ref}/revoke. To log out of an MCP server: holdfast mcp oauth logout SERVER',
+      'POST /v1/runtime/auth/slots/{secret_ref}/revoke.',
   },
   secret_unreadable: {
     status: 409,

@@ -29,8 +29,9 @@ export const providerAliases: Readonly<Record<string, SecretProvider>> = {
 export const modeAliases: Readonly<Record<string, SecretMode>> = { o_auth_account: 'oauth_account' }
 
 /** No slash, blank or control character: it is a part of paths. */
+const slotIdRule = 'must be of letters, digits and . _ : @ - alone, and begin with a letter or a digit'
 const idPattern = '^[A-Za-z0-9][A-Za-z0-9._:@-]*$'
-export const SlotId = string({ min: 1, max: 200, pattern: idPattern })
+export const SlotId = string({ min: 1, max: 200, pattern: idPattern, told: slotIdRule })
 
 export const StoredSlot = object({
   slot_id: SlotId,

@@ -1,6 +1,7 @@
 import type { Collection, CollectionSpec, JsonObject, Observers, Portions, State, Tx } from '../../../../core/plugin.js'
 import type { SecretReference, SecretUses } from './references.js'
 import { secretErrors } from './errors.js'
+import { inUse } from './in-use.js'
 import { checkDraft, expiryOf, StoredSlot, type SlotDraft } from './record.js'
 import type { Keys } from './keys.js'
 import { createRoom, room as most } from './room.js'
@@ -92,10 +93,9 @@ export const createSlots = ({ state, keys, vault, users, observers }: SlotParts)
     tell(slot_id)
   }
   const remove = (tx: Tx, slot_id: string): void => {
-    get(slot_id)
-    const names = usesOf(slot_id).map(({ kind, id }) => `${kind} ${id}`)
-    if (names.length > 0)
-      throw secretErrors.secret_in_use({ details: { secret_ref: slot_id, users: names.slice(0, 10).join(', ') } })
+    const slot = get(slot_id)
+    const users = usesOf(slot_id)
+    if (users.length > 0) throw inUse(slot, users)
     tx.remove(collection, slot_id, 'deleted')
     tx.after(gone(slot_id))
   }

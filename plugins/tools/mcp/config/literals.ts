@@ -37,6 +37,12 @@ const inArgument = (arg: string): string[] => {
   return [...inAssignment(arg), ...secretsInAddress(arg), ...(parts.length > 1 ? inArguments(parts.map(unquoted)) : [])]
 }
 
+/** The same of a command, its arguments and an address: what their own words tell to be secret. */
+export const literalsIn = (texts: readonly string[]): string[] => [
+  ...inArguments(texts),
+  ...texts.flatMap((text) => secretsInAddress(text)),
+]
+
 /** Values of an entry that its own names tell to be secret, in every form in which a program may say them. */
 export const literalsOf = ({ env, headers, args, url = '' }: ServerEntry): string[] => [
   // A variable or a header may have in it what an argument has: an address, options, text for a shell.

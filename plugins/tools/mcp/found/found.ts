@@ -12,13 +12,13 @@ import {
   type List,
 } from '../../../../core/plugin.js'
 import { serverList, ServerEntry } from '../config/entry.js'
+import { cutValue, takenFrom, type Taken } from './taken.js'
 
 export const foundFile = '.mcp.json'
 
 /** A server as the file has it, as a table of the list. */
-export interface FoundServer {
+export interface FoundServer extends Taken {
   readonly name: string
-  readonly entry: JsonObject
   /** Why the list would not take it as it is. */
   readonly problem?: string
 }
@@ -38,6 +38,8 @@ export interface FoundParts {
 
 const [mostBytes, mostServers] = [256 * 1024, 100]
 const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
+const namesRule =
+  'must be of letters, digits, dots, underscores and hyphens alone, 64 at most, and begin with a letter or a digit'
 
 const members = ['command', 'args', 'env', 'cwd', 'url', 'headers'] as const
 
@@ -50,11 +52,20 @@ const entryOf = (given: JsonObject): JsonObject =>
     }),
   )
 
-const problemOf = (name: string, entry: JsonObject): string | undefined => {
-  if (!names.test(name)) return `its name must match ${names.source}`
+const cutProblem =
+  `its arguments or its address have a secret, here ${cutValue}: ` +
+  'give it as a variable or a header if the server takes one'
+
+const formOf = (own: JsonObject): string | undefined => {
+  const read = parse(ServerEntry, own)
+  return read.ok ? undefined : read.issues.map(({ path, rule }) => `${path} ${rule}`).join('; ')
+}
+
+const problemOf = (name: string, { entry, is_cut }: Taken): string | undefined => {
+  if (!names.test(name)) return `its name ${namesRule}`
+  if (is_cut) return cutProblem
   const read = parse(ServerEntry, entry)
-  if (!read.ok) return read.issues.map(({ path, rule }) => `${path} ${rule}`).join('; ')
-  const fault = serverList().fault?.(name, read.value)
+  const fault = read.ok ? serverList().fault?.(name, read.value) : undefined
   if (fault !== undefined) return fault
   return /\$\{/u.test(JSON.stringify(entry))
     ? 'variables such as ${NAME} are not filled in: name secrets with env_secret_refs or http_header_secret_refs'
@@ -62,9 +73,11 @@ const problemOf = (name: string, entry: JsonObject): string | undefined => {
 }
 
 const foundServer = (name: string, given: Json | undefined): FoundServer => {
-  const entry = isJsonObject(given) ? entryOf(given) : {}
-  const problem = problemOf(name, entry)
-  return { name, entry, ...(problem !== undefined && { problem }) }
+  const own = isJsonObject(given) ? entryOf(given) : {}
+  const taken = takenFrom(name, own)
+  // What has another form is not in the table at all.
+  const problem = formOf(own) ?? problemOf(name, taken)
+  return { name, ...taken, ...(problem !== undefined && { problem }) }
 }
 
 const serversIn = (text: string): readonly FoundServer[] | undefined => {

@@ -1,4 +1,5 @@
 import {
+  array,
   defineRoute,
   doc,
   jsonObject,
@@ -18,7 +19,12 @@ const FoundServerView = named(
   object({
     name: string(),
     file: doc(string(), 'The file of the list: a path, or `config/mcp.toml` of the state root.'),
-    entry: doc(jsonObject(), 'What the file says of it, as its table would stand in the list.'),
+    entry: doc(
+      jsonObject(),
+      'What the file says of it, as its table would stand in the list: variables and headers that may be secrets are ' +
+        'named as such, and their values are not told.',
+    ),
+    secret_refs: doc(array(string()), 'Secrets that the table refers to, to be stored first.'),
     problem: optional(doc(string(), 'Why the list would not take it as it is.')),
   }),
 )
@@ -36,6 +42,7 @@ export const foundRoute = (parts: FoundParts): Route =>
     handler: async ({ params: { server } }) => {
       const found = (await lookForServers(parts)).servers.find(({ name }) => name === server)
       if (found === undefined) throw mcpErrors.mcp_found_unknown({ details: { server: visibleLine(server) } })
-      return { ...found, file: parts.list.source }
+      const { is_cut: _, ...shown } = found
+      return { ...shown, secret_refs: [...found.secret_refs], file: parts.list.source }
     },
   })

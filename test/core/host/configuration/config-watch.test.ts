@@ -50,6 +50,7 @@ test('runtime-5: a changed file in config is noticed, a wrong one is named, and 
   writeFileSync(join(daemon.root, 'config', 'plugins.toml'), '[hello]\nfrom = "nowhere"\nrequird = true\n')
   const told = await until(/config_invalid/u)
   t.regex(told, /config\/plugins\.toml:2 hello\.from .*, hello\.requird is not a known field; did you mean required\?/u)
+  t.regex(told, /hello\.from must be "state:<folder>" or "npm:<package>"/u)
   writeFileSync(join(daemon.root, 'config', 'plugins.toml'), '[hello]\nfrom = "state:hello"\ncolour = "x"\n')
   t.regex(
     await until(/hello\.colour/u),

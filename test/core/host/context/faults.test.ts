@@ -3,7 +3,8 @@ import { cp, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
-import type { PluginReport } from '../../../../core/plugin.js'
+import { defineToken, type PluginReport } from '../../../../core/plugin.js'
+import { testPlugin } from '../../../support/plugins.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 
 const fixtures = fileURLToPath(new URL('../../../../../test/broken-plugins', import.meta.url))
@@ -250,6 +251,33 @@ test.serial('runtime-19: all broken plugins at once leave the daemon up, and eac
   }
   await checkSteady(t, daemon)
 })
+
+test.serial('runtime-19: a plugin that is skipped has a line in the log, as one that fails has', async (t) => {
+  const daemon = await start(t, ['missing-need', 'throws-in-register'])
+  const told = daemon.log.filter(({ level, fact }) => level === 'error' && fact.startsWith('plugin '))
+  t.deepEqual(told.map(({ fact }) => fact).toSorted(), [
+    'plugin missing-need is left out: needs nobody@1, which no plugin provides',
+    'plugin throws-in-register failed in register',
+  ])
+})
+
+test.serial(
+  'a token that is nearly the name of one is told with it, where it is needed and where it is wanted',
+  async (t) => {
+    const [Slots, Typo] = [defineToken<number>('secret-slots@1'), defineToken<number>('secret-slot@1')]
+    const provider = testPlugin('keeper', { provides: [Slots], register: (ctx) => ctx.provide(Slots, 1) })
+    const plugins = [
+      provider,
+      testPlugin('needy', { needs: { slots: Typo }, register: () => {} }),
+      testPlugin('wishful', { wants: { slots: Typo }, register: () => {} }),
+    ]
+    const daemon = await startTestDaemon(t, { shipped: [], plugins })
+    const facts = daemon.log.map(({ fact }) => fact)
+    const typo = 'secret-slot@1, which no plugin provides; did you mean secret-slots@1?'
+    t.true(facts.includes(`plugin needy is left out: needs ${typo}`))
+    t.true(facts.includes(`plugin wishful wants ${typo}`))
+  },
+)
 
 test.serial('an answer of a broken handler tells nothing of its error', async (t) => {
   const daemon = await start(t, ['throws-in-route'])

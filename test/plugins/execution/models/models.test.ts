@@ -70,6 +70,7 @@ const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Re
     buildRoute({ ...flagged, ...config }, [provider], {
       clock: createClock(),
       held: () => {},
+      broke: () => {},
       holds: () => ({ before: [], keep: () => {} }),
       secrets,
       slots: () => undefined,

@@ -16,7 +16,7 @@ test('models-12: a route is a warning from a call that failed until one that suc
         yield next
       },
     },
-    { provider: 'test', words: flagWords, pace: createRoutePace(createClock(), () => {}) },
+    { provider: 'test', broke: () => {}, words: flagWords, pace: createRoutePace(createClock(), () => {}) },
   )
   const fails = async (cls: FailureClass): Promise<string> => {
     next = { type: 'done', outcome: 'failed', failure: { class: cls, retryable: false, message: `It is ${cls}.` } }

@@ -30,7 +30,11 @@ const setup = (t: ExecutionContext, most = 0) => {
         : { type: 'done', outcome: 'failed', failure }
     },
   }
-  const route = limitedRoute(watchedRoute(connection, { provider: 'test', words: flagWords, pace }), most, pace)
+  const route = limitedRoute(
+    watchedRoute(connection, { provider: 'test', broke: () => {}, words: flagWords, pace }),
+    most,
+    pace,
+  )
   return {
     clock,
     pace,

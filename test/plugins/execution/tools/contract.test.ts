@@ -18,7 +18,7 @@ const faultOf = (more: object): string | undefined => Tools.check?.(unsafeCast<T
 test('tools-15: a tool that a model could not call, or whose effect nobody knows, is refused with the reason', (t) => {
   t.is(faultOf({}), undefined)
   t.is(faultOf({ permission: 'allow' }), undefined)
-  t.regex(faultOf({ name: 'Bad Name' }) ?? '', /the name "Bad Name" of a tool must match/u)
+  t.regex(faultOf({ name: 'Bad Name' }) ?? '', /the name "Bad Name" of a tool must be of small letters/u)
   t.regex(faultOf({ effect: undefined }) ?? '', /must have the effect read, idempotent or once/u)
   for (const more of [
     { name: 1 },

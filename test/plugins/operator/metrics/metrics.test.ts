@@ -134,16 +134,23 @@ test('metrics-3: what cannot be collected is left out and told, and takes nothin
 })
 
 test('metrics-4: a metric that would make all of it unreadable is refused when it is contributed', async (t) => {
-  const right: Metric = { name: 'met_calls_total', help: 'Calls.', type: 'counter', collect: () => [{ value: 1 }] }
+  const right: Metric = {
+    name: 'service_met_calls_total',
+    help: 'Calls.',
+    type: 'counter',
+    collect: () => [{ value: 1 }],
+  }
   const wrong: Record<string, unknown> = {
-    dashed: { ...right, name: 'met-calls' },
-    blank: { ...right, name: 'met calls' },
+    dashed: { ...right, name: 'service_met-calls' },
+    blank: { ...right, name: 'service_met calls' },
     summary: { ...right, type: 'summary' },
     unbound: { ...right, type: 'histogram', collect: () => [] },
     falling: { ...right, type: 'histogram', bounds: [2, 1], collect: () => [] },
     level: { ...right, type: 'histogram', bounds: [1, 1], collect: () => [] },
     endless: { ...right, type: 'histogram', bounds: [1, Infinity], collect: () => [] },
     nameless: { ...right, name: '' },
+    foreign: { ...right, name: 'met_calls_total' },
+    untold: { ...right, name: 'service_met_calls' },
   }
   const plugins = Object.entries(wrong).map(([id, metric]) =>
     testPlugin(id, { register: (ctx) => void ctx.contribute(Metrics, unsafeCast<Metric>(metric)) }),
@@ -157,7 +164,12 @@ test('metrics-4: a metric that would make all of it unreadable is refused when i
     reasons.filter(({ state }) => state === 'failed').map(({ id }) => id),
     Object.keys(wrong),
   )
-  t.regex(reasons.find(({ id }) => id === 'dashed')?.reason ?? '', /"met-calls" of a metric must match/u)
+  t.regex(
+    reasons.find(({ id }) => id === 'dashed')?.reason ?? '',
+    /"service_met-calls" of a metric must be of letters/u,
+  )
+  for (const [id, rule] of Object.entries({ foreign: /must begin with service_/u, untold: /must end with _total/u }))
+    t.regex(reasons.find((reason) => reason.id === id)?.reason ?? '', rule)
   t.true((await scrape(daemon)).size > 20)
 })
 
@@ -170,23 +182,23 @@ test('metrics-4: labels and values that could not be read are left out, and of o
   })
   const bounds = { help: 'H.', type: 'histogram', bounds: [1] } as const
   const metrics: Metric[] = [
-    of('met_blank', [{ labels: { 'bad label': 'x' }, value: 1 }]),
-    of('met_own', [{ labels: { __name__: 'x' }, value: 1 }]),
-    of('met_number', [{ labels: { of: 5 }, value: 1 }]),
-    of('met_text', [{ value: '1' }]),
-    of('met_twice', [{ value: 1 }, { value: 2 }]),
-    { ...bounds, name: 'met_le', collect: () => [{ labels: { le: '1' }, buckets: [1, 1], sum: 1 }] },
-    { ...bounds, name: 'met_short', collect: () => [{ buckets: [1], sum: 1 }] },
-    { ...bounds, name: 'met_long', collect: () => [{ buckets: [1, 1, 1], sum: 1 }] },
+    of('service_met_blank', [{ labels: { 'bad label': 'x' }, value: 1 }]),
+    of('service_met_own', [{ labels: { __name__: 'x' }, value: 1 }]),
+    of('service_met_number', [{ labels: { of: 5 }, value: 1 }]),
+    of('service_met_text', [{ value: '1' }]),
+    of('service_met_twice', [{ value: 1 }, { value: 2 }]),
+    { ...bounds, name: 'service_met_le', collect: () => [{ labels: { le: '1' }, buckets: [1, 1], sum: 1 }] },
+    { ...bounds, name: 'service_met_short', collect: () => [{ buckets: [1], sum: 1 }] },
+    { ...bounds, name: 'service_met_long', collect: () => [{ buckets: [1, 1, 1], sum: 1 }] },
     of('service_event_loop_delay_seconds', [{ value: 1 }]),
-    of('met_right', [{ value: 1 }]),
+    of('service_met_right', [{ value: 1 }]),
   ]
   const plugin = testPlugin('measures', { register: (ctx) => void ctx.contribute(Metrics, ...metrics) })
   const daemon = await startTestDaemon(t, { plugins: [plugin] })
   const families = await scrape(daemon)
   t.deepEqual(
-    [...families.keys()].filter((name) => name.startsWith('met_')),
-    ['met_right'],
+    [...families.keys()].filter((name) => name.startsWith('service_met_')),
+    ['service_met_right'],
   )
   t.false(families.get('service_event_loop_delay_seconds')?.series.has('service_event_loop_delay_seconds'))
   const told = daemon.log.filter(({ fact }) => fact === 'a metric could not be collected')

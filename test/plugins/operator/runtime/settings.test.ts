@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { enums, string } from '../../../../core/plugin.js'
+import { enums, integer, string, unsafeCast } from '../../../../core/plugin.js'
 import { RuntimeSettings, defineSetting } from '../../../../plugins/operator/runtime/contract.js'
 import { HookCallbacks } from '../../../../plugins/operator/hooks/contract.js'
 import { allCommands } from '../../../../core/cli/client-line.js'
@@ -386,6 +386,23 @@ test('runtime-26: a setting whose path is taken is refused, and its plugin with 
   t.regex(daemon.view.plugins().find(({ id }) => id === 'paints')?.reason ?? '', /is taken by/u)
   t.false('colour' in (await request('GET', '/v1/runtime')).body)
   t.is((await request('POST', '/v1/runtime/model', { model: 'm' })).body.model, 'm')
+})
+
+test('runtime-26: a setting that begins with what does not fit its schema is a fault of its plugin', async (t) => {
+  const setting = { ...colourSetting(['red']), name: 'litres', schema: integer({ max: 100 }), initial: () => 1000 }
+  const plugin = testPlugin('paints', { register: (ctx) => void ctx.contribute(RuntimeSettings, unsafeCast(setting)) })
+  const { daemon } = await startTestDaemon(t, { plugins: [plugin] })
+  const faulty = daemon.view.plugins().filter(({ fault_count }) => fault_count > 0)
+  t.deepEqual(
+    faulty.map(({ id, state, last_fault: last }) => [id, state, last?.message]),
+    [
+      [
+        'paints',
+        'degraded',
+        'the setting litres is wrong: what its initial returns does not fit its schema: it must be at most 100',
+      ],
+    ],
+  )
 })
 
 test('runtime-33: changes of different limits at the same time all hold', async (t) => {

@@ -347,7 +347,7 @@ test('secrets-2, secrets-10: a secret that is used says by what, and is not dele
   const refused = await daemon.request('DELETE', '/v1/runtime/secrets/a')
   t.deepEqual(codeOf(refused), [409, 'secret_in_use'])
   t.regex(refused.body.detail, /used by lamp green/u)
-  t.regex(refused.body.action, /POST \/v1\/runtime\/auth\/slots\/a\/revoke\. .*holdfast mcp oauth logout SERVER$/u)
+  t.regex(refused.body.action, /POST \/v1\/runtime\/auth\/slots\/a\/revoke\.$/u)
   t.is(user.services().slots.value('a'), 'one')
   used = false
   t.is((await daemon.request('DELETE', '/v1/runtime/secrets/a')).status, 200)

@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { createCommandLine } from '../../../../support/command-line.js'
@@ -40,4 +40,34 @@ test('mcp-35: what is told of servers and their accounts names the file that is 
   t.true((await line('mcp', 'catalog', 'get', 'linear')).out.includes(`Its table for ${file}:\n`))
   const { body } = await daemon.request('POST', '/v1/runtime/mcp/oauth/nosuch/refresh', {})
   t.is(body.detail, `There is no MCP server nosuch that is asked with an account; the list is ${file}.`)
+})
+
+test('mcp-40: a server whose table is wrong is told by the list, and by that of connectors, hooks and skills', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  await mkdir(join(root, 'config'))
+  await mkdir(join(root, 'skills', 'broken'), { recursive: true })
+  await writeFile(join(root, 'config', 'mcp.toml'), '[mcp_servers.typo]\ncomand = "python3"\n')
+  await writeFile(join(root, 'config', 'connectors.toml'), '[[http_connectors]]\nname = "door"\ncolour = 1\n')
+  await writeFile(join(root, 'skills', 'broken', 'SKILL.md'), '---\nname: [\n---\n')
+  const daemon = await startTestDaemon(t, { root })
+  const line = createCommandLine(daemon)
+  const { out } = await line('mcp', 'list')
+  t.regex(
+    out,
+    /^wrong: config\/mcp\.toml:\d+: \[mcp_servers\.typo\] .*comand is not a known field; did you mean command\?/u,
+  )
+  t.false(out.includes('No MCP servers'))
+  t.regex(
+    (await line('connectors', 'list')).out,
+    /^wrong: config\/connectors\.toml:\d+: \[\[http_connectors\]\] door /u,
+  )
+  t.regex((await line('skills', 'list')).out, /^wrong: .*broken/u)
+  t.deepEqual(JSON.parse((await line('skills', 'list', '--output', 'json')).out), [])
+  await writeFile(join(root, 'config', 'hooks.toml'), '[hooks.guard]\nevnt = "stop"\n')
+  const hooks = await eventually(async () => {
+    const { out: shown } = await line('runtime', 'hooks', 'get')
+    return shown.includes('wrong') ? shown : undefined
+  })
+  t.regex(hooks, /config\/hooks\.toml:\d+: \[hooks\.guard\] /u)
 })

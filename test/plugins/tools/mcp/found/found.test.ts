@@ -18,6 +18,7 @@ test('mcp-34, mcp-37: servers of .mcp.json in the workspace are shown, with tabl
     one: { command: '/bin/touch', args: [started] },
     listed: { command: '/bin/touch', args: [started] },
     web: { type: 'http', url: 'https://mcp.example/mcp', headers: { 'x-a': '${KEY}' } },
+    filled: { command: 'x', args: ['${KEY}'] },
     'odd \u001b[2J': { command: 'x' },
     'odd name': { command: 'x' },
   }
@@ -40,9 +41,9 @@ test('mcp-34, mcp-37: servers of .mcp.json in the workspace are shown, with tabl
       `[mcp_servers.one]\ncommand = "/bin/touch"\nargs = ["${started}"]\n`,
   )
   const web = (await line('mcp', 'found', 'web')).out
-  t.regex(web, /^headers = \{ "x-a" = "\$\{KEY\}" \}$/mu)
-  t.regex(web, /would not be taken as it is: variables such as \$\{NAME\}/u)
-  t.regex((await line('mcp', 'found', 'odd name')).out, /taken as it is: its name must match/u)
+  t.regex(web, /^http_header_secret_refs = \{ "x-a" = "mcp\.web\.x-a" \}$/mu)
+  t.regex((await line('mcp', 'found', 'filled')).out, /would not be taken as it is: variables such as \$\{NAME\}/u)
+  t.regex((await line('mcp', 'found', 'odd name')).out, /taken as it is: its name must be of letters, digits, dots/u)
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/runtime/mcp/found/listed')), [404, 'mcp_found_unknown'])
   t.deepEqual((await daemon.request('GET', '/v1/runtime/mcp/servers')).body.servers.length, 1)
   t.false(existsSync(started))
@@ -62,4 +63,41 @@ test('mcp-34: with --mcp-discovery off nothing is looked for', async (t) => {
     servers: [],
     found: [],
   })
+})
+
+test('mcp-39: a value of .mcp.json that may be a secret is shown nowhere, and the table names a secret in its place', async (t) => {
+  const workspace = await makeFolder(t)
+  const mcpServers = {
+    local: {
+      command: 'npx',
+      args: ['server', '--token', 'canary-1', '--level=debug', 'sk-canary0000000000000000000000000000000000002'],
+      env: { API_KEY: 'canary-3', DEBUG: 'true', DATA: '/srv/data', OTHER: 'canary-4', NOT_TEXT: { a: 'canary-5' } },
+    },
+    web: {
+      url: 'https://user:canary-6@mcp.example/mcp?api_key=canary-7',
+      headers: { Authorization: 'Bearer canary-8', Accept: 'application/json', 'x-flag': 'canary-9' },
+    },
+    plain: { command: 'npx', env: { PORT: '8080', LOG_LEVEL: 'debug' } },
+  }
+  await writeFile(join(workspace, '.mcp.json'), JSON.stringify({ mcpServers }))
+  const daemon = await startTestDaemon(t, { flags: { 'workspace-root': workspace } })
+  const line = createCommandLine(daemon)
+  const [local, web, plain] = await Promise.all(
+    ['local', 'web', 'plain'].map(async (name) => (await line('mcp', 'found', name)).out),
+  )
+  for (const name of ['local', 'web'])
+    t.false(JSON.stringify((await daemon.request('GET', `/v1/runtime/mcp/found/${name}`)).body).includes('canary'))
+  t.false(`${local}${web}`.includes('canary'))
+  t.regex(local ?? '', /^args = \["server","--token","<secret>","--level=debug","<secret>"\]$/mu)
+  t.regex(local ?? '', /^env = \{ "DEBUG" = "true", "DATA" = "\/srv\/data" \}$/mu)
+  t.regex(local ?? '', /^env_secret_refs = \{ "API_KEY" = "mcp\.local\.API_KEY", "OTHER" = "mcp\.local\.OTHER"/mu)
+  t.regex(local ?? '', /^ {2}holdfast secrets set --stdin mcp\.local\.API_KEY$/mu)
+  t.regex(web ?? '', /^url = "<secret>"$/mu)
+  t.regex(web ?? '', /^headers = \{ "Accept" = "application\/json" \}$/mu)
+  t.regex(web ?? '', /"Authorization" = "mcp\.web\.Authorization", "x-flag" = "mcp\.web\.x-flag"/u)
+  t.is(
+    plain,
+    'Read what it would start before you put it into config/mcp.toml:\n\n' +
+      '[mcp_servers.plain]\ncommand = "npx"\nenv = { "PORT" = "8080", "LOG_LEVEL" = "debug" }\n',
+  )
 })

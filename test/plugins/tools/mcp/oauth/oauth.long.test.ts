@@ -78,7 +78,9 @@ test('mcp-oauth-1: a login asks for a code with PKCE, for the resource and the s
     version: 1,
   })
   t.like((await daemon.request('GET', slot)).body, { provider: 'mcp_oauth', mode: 'oauth_account' })
-  t.deepEqual(codeOf(await daemon.request('DELETE', slot)), [409, 'secret_in_use'])
+  const refused = await daemon.request('DELETE', slot)
+  t.deepEqual(codeOf(refused), [409, 'secret_in_use'])
+  t.regex(refused.body.action, /To log out of the MCP server: holdfast mcp oauth logout files$/u)
   t.regex((await daemon.request('POST', `${slot}/revoke`)).body.action, /holdfast mcp oauth logout/u)
 })
 
