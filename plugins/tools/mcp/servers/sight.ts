@@ -4,7 +4,7 @@ import { permitsCapability, permitsCredential, type Sessions } from '../../../ex
 import type { ToolArrival, ToolGate } from '../../../execution/tools/contract.js'
 import type { ServerEntry } from '../config/entry.js'
 import { isCredentialed } from '../config/values.js'
-import type { McpServer } from './server.js'
+import type { McpServer } from './mcp-server.js'
 import type { Servers } from './servers.js'
 
 type Scopes = Pick<Sessions, 'find' | 'effectiveCapabilityScope' | 'effectiveCredentialScope'>
