@@ -174,6 +174,8 @@ const notTaken = ({ oauth }: ShownParts, server: McpServer, problem: string): Wa
   ]
 }
 
+const again = 'It is tried again.'
+
 const notConnected = (parts: ShownParts, server: McpServer): Warning[] => {
   const { name, entry } = server
   const { state, problem } = server.facts()
@@ -187,7 +189,7 @@ const notConnected = (parts: ShownParts, server: McpServer): Warning[] => {
       severity: entry.required ? 'error' : 'warning',
       code: isMissing ? problem.code : mcpErrors.mcp_server_unavailable.code,
       related_id: name,
-      message: `${sentence(`The MCP server ${name} is not connected: ${problem.message}`)} It is tried again.`,
+      message: `${sentence(`The MCP server ${name} is not connected: ${problem.message}`)} ${again}`,
       action: wayOut(parts, name, problem.message),
     },
   ]
@@ -202,7 +204,7 @@ const notRead = (server: McpServer): Warning[] => {
       severity: 'warning',
       code: 'mcp_tools_not_read',
       related_id: name,
-      message: `Changed tools of the MCP server ${name} could not be read: ${list_problem}. It is tried again.`,
+      message: `${sentence(`Changed tools of the MCP server ${name} could not be read: ${list_problem}`)} ${again}`,
       action: `See the log for what the server wrote. How it is: ${commandLine('mcp list')}`,
     },
   ]
