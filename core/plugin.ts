@@ -215,6 +215,7 @@ export type {
   LockReport,
   ControlPlaneReport,
   TokenFileReport,
+  Unready,
 } from './host/contract.js'
 export type { HealthCheck, Warning } from './base/health.js'
 export { createOutbound, outboundTarget, refusedUrl } from './http/outbound/outbound.js'

@@ -98,6 +98,14 @@ export type ControlPlaneReport = {
   readonly externally_exposed_without_auth: boolean
 }
 
+/** What is required and not ready. */
+export interface Unready {
+  /** Its name, as a sentence begins with it: `The server files`. */
+  readonly what: string
+  /** Words that end the sentence, without secrets; undefined if it only needs time. */
+  readonly why?: string | undefined
+}
+
 /** The daemon as its host sees it. Every method but `usage` is fast, does no I/O and does not throw. */
 export interface HostView {
   /** Version of the daemon. */
@@ -132,9 +140,9 @@ export interface HostView {
   whenActing(begin: () => () => void | Promise<void>): () => void | Promise<void>
   /**
    * Keeps `/readyz` from saying that the daemon is ready for as long as `what` names something that is required and not
-   * ready, such as `The server files`. `what` must be fast and must not throw. Returns its undo.
+   * ready. `what` must be fast and must not throw. Returns its undo.
    */
-  delayReady(what: () => string | undefined): () => void
+  delayReady(what: () => Unready | undefined): () => void
   /**
    * Calls back with what a saved file of a list changed, once it is in force; not with what a start reads. Returns its
    * undo.

@@ -74,8 +74,8 @@ export const httpErrors = defineErrors({
   required_not_ready: {
     status: 503,
     domain: 'readiness',
-    detail: '{what} is required and is not ready yet.',
-    action: 'Wait a moment; GET /v1/status says more.',
+    detail: '{what} is required and is not ready yet{why}.',
+    action: 'See to what the sentence says, or wait a moment if it gives no reason; GET /v1/status says what to do.',
   },
   daemon_starting: {
     status: 503,

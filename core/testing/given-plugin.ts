@@ -15,7 +15,8 @@ export const givenPlugin = (entry: Given, at: number): AnyPlugin => {
     return loadPlugin({ default: 'plugin' in entry ? entry.plugin : entry })
   } catch (error) {
     throw fault(
-      `plugins[${at}] is no plugin: ${messageOf(error)}. Give what the main file of the plugin exports as default.`,
+      `plugins[${at}] is no plugin: ${sentence(messageOf(error))} ` +
+        'Give what the main file of the plugin exports as default.',
       error,
     )
   }

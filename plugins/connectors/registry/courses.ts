@@ -1,5 +1,5 @@
 /** How connectors are: what is missing for them, and what they told of themselves. */
-import type { Clock } from '../../../core/plugin.js'
+import { sentence, type Clock } from '../../../core/plugin.js'
 import type { ConnectorTrouble } from './contract.js'
 import type { Entry } from './entry.js'
 import { idOfEntry } from './roster.js'
@@ -34,7 +34,7 @@ const blockIn = (parts: SourceParts, { kind: { kind }, name, secrets, fault }: E
   if (fault !== undefined)
     return {
       state: 'degraded',
-      cause: `Its settings are not right any more: ${fault}.`,
+      cause: sentence(`Its settings are not right any more: ${fault}`),
       action: `Correct them with PUT /v1/runtime/connectors/${kind}/${name}.`,
     }
   for (const [secret, source] of secrets) {

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path'
 import {
   realFolder,
+  sentence,
   type Clock,
   type FollowedFolders,
   type Log,
@@ -119,7 +120,7 @@ export const createMounts = ({ store, folders, catalogue, clock, log }: MountPar
         severity: 'error',
         code: 'promoted_skill_files',
         related_id: learning_id,
-        message: `The files of the promoted skill of ${learning_id} are not as its record says: ${why}.`,
+        message: sentence(`The files of the promoted skill of ${learning_id} are not as its record says: ${why}`),
         action: `See whether ${folders().path} can be written; it is tried again every 30 seconds.`,
       })),
     async end() {

@@ -103,7 +103,7 @@ const sourcesOf = (parts: ConfiguredParts, hadRoutes: boolean): ReadonlyMap<stri
     found.set(name, { of, make: () => buildRoute(configOf(parts, name, of), providers(), sources) })
   for (const [name, fault] of list.wrong())
     if (!found.has(name) && isRouteId.test(name))
-      found.set(name, { of: fault, make: wrong(name, `The route cannot be read: ${fault}.`) })
+      found.set(name, { of: fault, make: wrong(name, sentence(`The route cannot be read: ${fault}`)) })
   if (found.size > 0) return found
   if (broken !== undefined) return new Map([[noRoute, { of: broken, make: wrong(noRoute, broken) }]])
   if (missing !== undefined)
@@ -131,7 +131,13 @@ interface Made {
   readonly hadRoutes: boolean
 }
 
-export const configuredRoutes = (parts: ConfiguredParts): Configured & { readonly health: HealthCheck } => {
+interface ConfiguredRoutes extends Configured {
+  readonly health: HealthCheck
+  /** True of an entry of the file that is wrong and that nothing holds in place of. */
+  isUnread(route_id: string): boolean
+}
+
+export const configuredRoutes = (parts: ConfiguredParts): ConfiguredRoutes => {
   let made: Made | undefined
   let listed: readonly ModelRoute[] = []
   const make = (before: Made | undefined): Made => {
@@ -162,6 +168,7 @@ export const configuredRoutes = (parts: ConfiguredParts): Configured & { readonl
     },
     active: () => now().active,
     file: parts.list.source,
+    isUnread: (route_id) => parts.list.wrong().has(route_id) && !parts.list.all().has(route_id),
     health: { id: 'default-route', check: () => keptWarning(parts, now()) },
   }
 }

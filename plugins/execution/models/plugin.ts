@@ -68,7 +68,7 @@ export default definePlugin({
     })
     ctx.contribute(RuntimeSections, ...routeSections(models, configured))
     ctx.contribute(StatusSections, readinessSection(models))
-    ctx.health(activeRouteCheck(models))
+    ctx.health(activeRouteCheck(models, configured.isUnread))
     ctx.health(configured.health)
     ctx.health(unusedFlags(ctx.config, list))
     ctx.onStart(() => {

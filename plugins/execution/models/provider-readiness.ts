@@ -95,13 +95,15 @@ const warningOf = (active: boolean, { state, message, action }: Readiness, route
       ]
 }
 
-/** Routes in error, and those whose last call failed (models-12, models-13). */
-export const activeRouteCheck = (models: Models): HealthCheck => ({
+/**
+ * Routes in error, and those whose last call failed (models-12, models-13). Of what is told elsewhere as an entry that
+ * is wrong, the default route alone is told here too.
+ */
+export const activeRouteCheck = (models: Models, isTold: (route_id: string) => boolean): HealthCheck => ({
   id: 'provider-active-route',
   check: () =>
-    models
-      .list()
-      .flatMap(({ route_id, connection }) =>
-        warningOf(route_id === models.default_route, connection.readiness(), route_id),
-      ),
+    models.list().flatMap(({ route_id, connection }) => {
+      const isDefault = route_id === models.default_route
+      return !isDefault && isTold(route_id) ? [] : warningOf(isDefault, connection.readiness(), route_id)
+    }),
 })

@@ -1,5 +1,14 @@
 /** What operators see of the walls around files of others: in the status, and as a warning. */
-import { boolean, doc, object, optional, string, type HealthCheck, type Sandbox } from '../../../core/plugin.js'
+import {
+  boolean,
+  doc,
+  object,
+  optional,
+  sentence,
+  string,
+  type HealthCheck,
+  type Sandbox,
+} from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
 
 const View = object({
@@ -19,7 +28,9 @@ export const sandboxHealth = (sandbox: Sandbox): HealthCheck => ({
   check: () => {
     const { in_force: inForce = true, reason = '' } = sandbox.walls() ?? {}
     if (inForce) return []
-    const message = `Files of others are looked at without walls, in processes of the daemon's user: ${reason}.`
+    const message = sentence(
+      `Files of others are looked at without walls, in processes of the daemon's user: ${reason}`,
+    )
     const action = 'Install bubblewrap and let this user make namespaces.'
     return [{ severity: 'warning', code: 'file_sandbox_unavailable', message, action }]
   },

@@ -7,6 +7,7 @@ import {
   integer,
   object,
   optional,
+  sentence,
   shellWord,
   string,
   timestamp,
@@ -81,7 +82,9 @@ const unresolved = ({ collection, newest }: DeadLetters): readonly Warning[] => 
       severity: 'warning',
       code: 'hook_dead_letters',
       related_id: last.id,
-      message: `${counted(waiting, 'call')} of hooks failed for good, the last of ${last.hook_name}: ${last.error}.`,
+      message: sentence(
+        `${counted(waiting, 'call')} of hooks failed for good, the last of ${last.hook_name}: ${last.error}`,
+      ),
       action:
         `See them with ${commandLine('runtime hooks dead-letter')}, mend the hook, then resolve the last one: ` +
         `${commandLine('runtime hooks resolve-dead-letter', last.id)}, or all of the hook: ` +

@@ -1,5 +1,5 @@
 /** The skills that are there now: looked for at the start, and again when a file changes. */
-import { holdsText, searchText, type Log, type Warning } from '../../../core/plugin.js'
+import { holdsText, searchText, sentence, type Log, type Warning } from '../../../core/plugin.js'
 import type { MemorySource } from '../../execution/memory/contract.js'
 import { discover, nothing, type Catalogue, type Skill } from './discovery.js'
 import type { SkillRoot } from './roots.js'
@@ -74,7 +74,7 @@ export const createCatalogue = ({ roots, rulings, log }: CatalogueParts): LiveCa
       now.warnings.slice(0, mostShown).map(({ code, message, action }) => ({
         severity: 'warning',
         code,
-        message: `Skills: ${message}.`,
+        message: sentence(`Skills: ${message}`),
         action,
       })),
   }

@@ -9,7 +9,6 @@ import {
   ofFile,
   open,
   optional,
-  parse,
   sentence,
   showWrong,
   string,
@@ -94,21 +93,10 @@ const showTools = ({ tools }: Infer<typeof Tools>): string =>
         .map(({ name, effect, description }) => `${visibleLine(name)}  ${effect}  ${shortest(description)}`)
         .join('\n')
 
-const NoCall = open({ error: open({ message: string(), action: optional(string()) }) })
-
-/** Of a call that was refused or never made, which the tool says nothing of. */
-const problemText = (output: Json): string | undefined => {
-  const read = parse(NoCall, output)
-  if (!read.ok) return undefined
-  const { message, action } = read.value.error
-  return [message, ...(action === undefined ? [] : [action])].map(visible).join('\n')
-}
-
 const showCalled = ({ output: { output, is_error } }: Infer<typeof Called>): string => {
   const said: unknown = typeof output === 'object' && output !== null ? Reflect.get(output, 'text') : undefined
   const text = typeof said === 'string' ? visible(said) : visible(JSON.stringify(output, undefined, 2))
-  if (!is_error) return text
-  return typeof said === 'string' ? `The tool says that it failed:\n${text}` : (problemText(output) ?? text)
+  return is_error ? `The tool says that it failed:\n${text}` : text
 }
 
 const inputOf = async ({ json }: CommandInput): Promise<Json> => withMembers(await json('input-json'), {})

@@ -2,7 +2,6 @@
 import {
   digest,
   parse,
-  Problem,
   visibleLine,
   type Ids,
   type Json,
@@ -12,9 +11,9 @@ import {
 } from '../../../core/plugin.js'
 import type { ExternalActions, OpenCalls } from '../../execution/external-actions/contract.js'
 import type { Sessions } from '../../execution/sessions/contract.js'
-import type { ToolOutcome } from '../../execution/tools/contract.js'
 import { mcpErrors } from './config/errors.js'
-import type { ForeignTool } from './tools/foreign-tool.js'
+import type { Oauth } from './oauth/oauth.js'
+import type { Called, ForeignTool } from './tools/foreign-tool.js'
 import type { Published } from './tools/published.js'
 
 export interface OperatorParts {
@@ -26,6 +25,7 @@ export interface OperatorParts {
   readonly ledger: () => ExternalActions | undefined
   readonly calls: OpenCalls
   readonly signal: AbortSignal
+  readonly oauth: Pick<Oauth, 'needsLogin'>
 }
 
 export interface OperatorWish {
@@ -56,8 +56,8 @@ const inputOf = (tool: ForeignTool, input: Json): JsonObject => {
 const entered = async (
   { state, ids, ledger, calls }: OperatorParts,
   { tool, input, session_id }: { tool: ForeignTool; input: JsonObject; session_id: string },
-  make: () => Promise<ToolOutcome>,
-): Promise<ToolOutcome> => {
+  make: () => Promise<Called>,
+): Promise<Called> => {
   const call = { action_id: ids.make('call'), session_id }
   await state.commit((tx) => {
     ledger()?.intend(tx, {
@@ -70,27 +70,28 @@ const entered = async (
     })
     calls.begin(tx, call)
   })
-  const outcome = await make()
-  const came = outcome.type === 'result' ? (outcome.is_error === true ? 'failed' : 'done') : 'unknown'
-  await state.commit((tx) => calls.conclude(tx, call, { outcome: came }))
-  return outcome
+  const called = await make()
+  const outcome = called.type === 'answered' ? (called.is_error ? 'failed' : 'done') : called.type
+  await state.commit((tx) => calls.conclude(tx, call, { outcome }))
+  return called
 }
 
-/** What came of it; an outcome that nobody knows is a problem. */
+/** What the tool answers, with an error of its own too. Throws what the daemon says in place of an answer. */
 export const callAsOperator = async (
   parts: OperatorParts,
   { tool_name, input: given, session_id }: OperatorWish,
-): Promise<{ output: Json; is_error: boolean }> => {
+): Promise<{ output: { text: string }; is_error: boolean }> => {
   const tool = getTool(parts.published, tool_name)
   const input = inputOf(tool, given)
   if (session_id !== undefined) parts.sessions.get(session_id)
   parts.log.info('an operator calls an MCP tool', { tool: tool.name, session_id, request_digest: digest(input) })
   const make = () => tool.call(input, { signal: parts.signal })
-  const outcome =
+  const called =
     session_id === undefined || tool.effect === 'read'
       ? await make()
       : await entered(parts, { tool, input, session_id }, make)
-  if (outcome.type === 'unknown') throw outcome.problem
-  if (outcome.type === 'ask') throw new Problem('tool_failed', { status: 500, detail: 'The tool asks.' }, {})
-  return { output: outcome.output, is_error: outcome.is_error ?? false }
+  if (called.type === 'answered') return { output: { text: called.text }, is_error: called.is_error }
+  const { problem } = called
+  const wasAsked = problem.code !== mcpErrors.mcp_server_unavailable.code
+  throw (wasAsked ? undefined : parts.oauth.needsLogin(tool.origin?.server ?? '')) ?? problem
 }

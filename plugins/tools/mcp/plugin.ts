@@ -77,6 +77,7 @@ export default definePlugin({
       keeps: oauth.isRenewed,
       list,
       onTools: published.publish,
+      onEntry: published.republish,
       onGone: published.withdraw,
       onAny: () => ctx.contribute(Tools, ...resourceTools({ seenBy: sight, redact: secrets.redact })),
       untilReady: async (signal) => {
@@ -84,7 +85,7 @@ export default definePlugin({
       },
     })
     const sight = seenBy(servers, sessions)
-    const shown = { ...listed, servers, published, redact: secrets.redact, workspace: () => host.workspaceRoot }
+    const shown = { ...listed, servers, published, redact: secrets.redact, workspace: () => host.workspaceRoot, oauth }
     ctx.contribute(ToolGates, credentialGate(servers, sessions))
     ctx.contribute(ToolArrivals, arrivals(servers, { clock, seenBy: sight }))
     ctx.contribute(SystemSections, instructionsSection(sight))

@@ -18,6 +18,7 @@ import {
 import { sessionErrors } from '../../execution/sessions/contract.js'
 import { mcpErrors } from './config/errors.js'
 import { lookForServers, type FoundParts } from './found/found.js'
+import { oauthErrors } from './oauth/errors.js'
 import { callAsOperator, getTool, type OperatorParts } from './operator-call.js'
 import type { ForeignTool } from './tools/foreign-tool.js'
 import { promptRoutes, type PromptRouteParts } from './prompts/routes.js'
@@ -46,7 +47,7 @@ const viewTool = ({ name, origin, description, effect }: ForeignTool) => ({
   effect,
 })
 
-const { mcp_tool_name_empty, mcp_tool_not_found, mcp_input_invalid, mcp_outcome_unknown } = mcpErrors
+const { mcp_tool_name_empty, mcp_tool_not_found, mcp_input_invalid } = mcpErrors
 
 /** Of a server that is not there nothing is listed: that would look like one without tools. */
 const toolsOf = ({ servers, published }: ShownParts, wished: string | undefined): readonly ForeignTool[] => {
@@ -155,7 +156,10 @@ const call = (parts: OperatorParts): Route =>
       mcp_tool_name_empty,
       mcp_tool_not_found,
       mcp_input_invalid,
-      mcp_outcome_unknown,
+      mcpErrors.mcp_server_unavailable,
+      mcpErrors.mcp_call_refused,
+      mcpErrors.mcp_outcome_unknown,
+      oauthErrors.mcp_oauth_login_required,
       sessionErrors.session_not_found,
     ],
     durability: 'A',

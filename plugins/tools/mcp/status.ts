@@ -28,7 +28,8 @@ import type { Credentials } from './config/credentials.js'
 import { isCredentialed, secretsOf } from './config/values.js'
 import { mcpErrors } from './config/errors.js'
 import { oauthErrors } from './oauth/errors.js'
-import type { McpServer } from './servers/server.js'
+import type { Oauth } from './oauth/oauth.js'
+import { awaitsCallsText, type McpServer } from './servers/mcp-server.js'
 import type { Servers } from './servers/servers.js'
 import type { Published } from './tools/published.js'
 
@@ -40,6 +41,7 @@ export interface ShownParts {
   readonly credentials: Credentials
   /** The profile that brings a server; undefined of one that has a table in the file. */
   readonly profileOf: (name: string) => string | undefined
+  readonly oauth: Pick<Oauth, 'needsLogin' | 'warnings'>
 }
 
 const countOf = () => integer({ min: 0 })
@@ -69,7 +71,8 @@ export const viewServer = ({ published, profileOf, credentials }: ShownParts, se
   const { entry, name } = server
   const secret_refs = [...new Set(secretsOf(entry))].filter((ref) => ref !== entry.oauth_slot_ref)
   const profile = profileOf(name)
-  const { state, problem } = server.facts()
+  const { state, problem, awaits_calls } = server.facts()
+  const why = awaits_calls ? awaitsCallsText : problem?.message
   const { tools, left_out } = published.of(name)
   return {
     name,
@@ -83,7 +86,7 @@ export const viewServer = ({ published, profileOf, credentials }: ShownParts, se
     secret_refs,
     file_refs: secret_refs.filter((ref) => credentials.find(ref) !== undefined),
     ...(entry.oauth_slot_ref !== undefined && { oauth_slot_ref: entry.oauth_slot_ref }),
-    ...(problem !== undefined && state !== 'connected' && { problem: problem.message }),
+    ...(why !== undefined && state !== 'connected' && { problem: why }),
   }
 }
 
@@ -155,19 +158,38 @@ const wayOut = (parts: ShownParts, name: string, problem: string): string => {
   return action
 }
 
+/** Nothing is wrong with the account itself: its token has expired for good, or the server does not take it. */
+const notTaken = ({ oauth }: ShownParts, server: McpServer, problem: string): Warning[] => {
+  const { name, entry } = server
+  // While it is being connected somebody may just have logged in.
+  if (server.facts().state !== 'waiting' || oauth.warnings().some(({ related_id }) => related_id === name)) return []
+  return [
+    {
+      severity: entry.required ? 'error' : 'warning',
+      code: 'mcp_login_required',
+      related_id: name,
+      message: sentence(problem),
+      action: commandLine('mcp oauth login', name),
+    },
+  ]
+}
+
+const again = 'It is tried again.'
+
 const notConnected = (parts: ShownParts, server: McpServer): Warning[] => {
   const { name, entry } = server
   const { state, problem } = server.facts()
   if (state === 'connected' || problem === undefined) return []
   // The warning of the account says what to do; until then the server is asked nothing.
-  if (problem.code === oauthErrors.mcp_oauth_login_required.code) return []
+  if (parts.oauth.needsLogin(name) !== undefined) return []
+  if (problem.code === oauthErrors.mcp_oauth_login_required.code) return notTaken(parts, server, problem.message)
   const isMissing = problem.code === mcpErrors.mcp_value_missing.code
   return [
     {
       severity: entry.required ? 'error' : 'warning',
       code: isMissing ? problem.code : mcpErrors.mcp_server_unavailable.code,
       related_id: name,
-      message: `${sentence(`The MCP server ${name} is not connected: ${problem.message}`)} It is tried again.`,
+      message: `${sentence(`The MCP server ${name} is not connected: ${problem.message}`)} ${again}`,
       action: wayOut(parts, name, problem.message),
     },
   ]
@@ -182,7 +204,7 @@ const notRead = (server: McpServer): Warning[] => {
       severity: 'warning',
       code: 'mcp_tools_not_read',
       related_id: name,
-      message: `Changed tools of the MCP server ${name} could not be read: ${list_problem}. It is tried again.`,
+      message: `${sentence(`Changed tools of the MCP server ${name} could not be read: ${list_problem}`)} ${again}`,
       action: `See the log for what the server wrote. How it is: ${commandLine('mcp list')}`,
     },
   ]

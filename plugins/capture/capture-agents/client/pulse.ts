@@ -1,6 +1,6 @@
 /** Tells the daemon that the agent lives, and which of its sources see something. */
 import { callDaemon, agentVersion, type CallParts } from './calls.js'
-import type { Lasting } from '../../../../core/plugin.js'
+import { sentence, type Lasting } from '../../../../core/plugin.js'
 import type { Telling } from './telling.js'
 
 export interface PulseParts extends CallParts {
@@ -27,7 +27,7 @@ export const runPulse = async (parts: PulseParts): Promise<void> => {
     })
     if (signal.aborted) return
     const isWell = called.type === 'done'
-    telling.state('heartbeats', isWell ? undefined : `${called.reason}.`)
+    telling.state('heartbeats', isWell ? undefined : sentence(called.reason))
     if (isWell && !isKnown) telling.say('connected', `${machine_id} is known to the daemon at ${file.daemon.base_url}.`)
     isKnown ||= isWell
     const after_ms = called.type === 'retry' ? called.after_ms : 0

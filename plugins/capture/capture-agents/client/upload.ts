@@ -1,5 +1,5 @@
 /** Takes what waits in the spool to the daemon: oldest first, some at once, again and again until it is there. */
-import { backoff, chance, open, parse, string, type Lasting } from '../../../../core/plugin.js'
+import { backoff, chance, open, parse, sentence, string, type Lasting } from '../../../../core/plugin.js'
 import { callDaemon, type Called, type CallParts } from './calls.js'
 import { uploadOf } from './item.js'
 import type { Spool, Waiting } from './spool.js'
@@ -65,7 +65,10 @@ export const createUploads = (parts: UploadParts): Uploads => {
       if (called.type === 'retry') wait = Math.max(wait ?? 0, called.after_ms)
       else await spool.remove(waiting)
       if (called.type === 'refused')
-        telling.say('refused', `A capture was given up: ${[file_name, called.reason].filter(Boolean).join(': ')}.`)
+        telling.say(
+          'refused',
+          sentence(`A capture was given up: ${[file_name, called.reason].filter(Boolean).join(': ')}`),
+        )
     }
     const late = outcomes.find(({ called }) => called.type === 'retry')?.called
     if (!signal.aborted) telling.state('uploads', late?.type === 'retry' ? `${late.reason}; they wait.` : undefined)

@@ -2,6 +2,7 @@
 import {
   array,
   boolean,
+  canonical,
   defaulted,
   defineList,
   doc,
@@ -93,6 +94,26 @@ const ofHttp = [
   'allow_private_network',
   'allow_cidrs',
 ] as const
+
+/** What the daemon makes of a server and of its account: no connection has any of it. */
+const ofDaemon: ReadonlySet<string> = new Set<keyof ServerEntry>([
+  'enabled',
+  'required',
+  'enabled_tools',
+  'disabled_tools',
+  'effects',
+  'startup_timeout_sec',
+  'tool_timeout_sec',
+  'oauth_resource',
+  'oauth_scopes',
+])
+
+const connectionOf = (entry: ServerEntry): string =>
+  canonical(Object.fromEntries(Object.entries(entry).filter(([key]) => !ofDaemon.has(key))))
+
+/** True if a connection that was made for one entry is as good for the other. */
+export const isSameConnection = (one: ServerEntry, other: ServerEntry): boolean =>
+  connectionOf(one) === connectionOf(other)
 
 const isGiven = (value: unknown): boolean =>
   !(value === undefined || value === false || (typeof value === 'object' && Object.keys(Object(value)).length === 0))

@@ -13,6 +13,8 @@ export interface HttpTransportParts {
   readonly clock: Clock
   readonly outbound: Outbound
   readonly entry: HttpEntry
+  /** Those of now: they may change while it is connected. */
+  readonly timeouts: () => Pick<HttpEntry, 'startup_timeout_sec' | 'tool_timeout_sec'>
   /** Asked for each request; rejects with a problem if a value is missing. */
   readonly headers: () => Promise<Readonly<Record<string, string>>>
   readonly authorization: Authorization | undefined
@@ -38,10 +40,13 @@ const withEnds = (transport: Transport): Transport => {
 }
 
 export const createHttpTransport = (parts: HttpTransportParts): Transport => {
-  const { kit, clock, outbound, entry, headers, authorization, onEnd, onGarbage } = parts
-  const { allow_private_network, allow_cidrs, startup_timeout_sec, tool_timeout_sec } = entry
-  const timeout_ms = Math.max(startup_timeout_sec, tool_timeout_sec) * 1_000
-  const send = createFetch(outbound, { allow_private_network, allow_cidrs, timeout_ms })
+  const { kit, clock, outbound, entry, timeouts, headers, authorization, onEnd, onGarbage } = parts
+  const { allow_private_network, allow_cidrs } = entry
+  const send: ReturnType<typeof createFetch> = (url, init) => {
+    const { startup_timeout_sec, tool_timeout_sec } = timeouts()
+    const timeout_ms = Math.max(startup_timeout_sec, tool_timeout_sec) * 1_000
+    return createFetch(outbound, { allow_private_network, allow_cidrs, timeout_ms })(url, init)
+  }
   const [pace, isTooMuch, reopening] = [createPace(clock), createTooMuch(clock), createReopening(clock)]
   const end = (reason: string): true => {
     onEnd(reason)

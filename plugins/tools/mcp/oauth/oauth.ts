@@ -5,6 +5,7 @@ import {
   type Clock,
   type Ids,
   type List,
+  type Problem,
   type Secrets,
   type State,
   type Warning,
@@ -13,7 +14,7 @@ import type { SecretSlots } from '../../../operator/secrets/contract.js'
 import type { Authorize } from '../config/authorization.js'
 import { isHttp, type ServerEntry } from '../config/entry.js'
 import { loadKit } from '../connection/kit.js'
-import { createAccounts } from './accounts.js'
+import { createAccounts, loginRequired } from './accounts.js'
 import type { OauthServer } from './ask.js'
 import { createAuthorize } from './authorization.js'
 import { oauthErrors } from './errors.js'
@@ -58,6 +59,8 @@ export interface Oauth {
   isRenewed(server: Connected, slot_ref: string): boolean
   /** Refreshes the account in this slot; undefined if it is of no server. */
   refreshSlot(slot_ref: string): Promise<void> | undefined
+  /** `mcp_oauth_login_required` of a server that nobody can ask before a login; undefined of every other one. */
+  needsLogin(server: string): Problem | undefined
   warnings(): readonly Warning[]
   /** Drops what earlier lives knew of accounts that are gone. */
   start(): Promise<void>
@@ -126,6 +129,11 @@ export const createOauth = (given: OauthParts): Oauth => {
     refreshSlot(slot_ref) {
       const server = all().find(({ entry }) => entry.oauth_slot_ref === slot_ref)
       return server === undefined ? undefined : refresh(server)
+    },
+    needsLogin(name) {
+      const server = serverOf(name, servers.all().get(name))
+      const reason = server && accounts.faultOf(server)
+      return reason === undefined || server === undefined ? undefined : loginRequired(server, reason)
     },
     warnings: () =>
       loginWarnings(

@@ -1,7 +1,8 @@
 /** Prompts of servers, for people: texts that a server wrote, to be read and submitted by who wants them. */
 import { redactedTo, type Json, type JsonObject } from '../../../../core/plugin.js'
 import { mcpErrors } from '../config/errors.js'
-import type { Asked, McpServer } from '../servers/server.js'
+import type { Oauth } from '../oauth/oauth.js'
+import type { Asked, McpServer } from '../servers/mcp-server.js'
 import { objectsIn, partText, shownWhole } from '../tools/result.js'
 
 /** One that a server lists. */
@@ -26,6 +27,7 @@ export interface PromptParts {
   readonly signal: AbortSignal
   /** Of what a server says. */
   readonly redact: (text: string) => string
+  readonly oauth: Pick<Oauth, 'needsLogin'>
 }
 
 /** Prompts of one page, arguments of one, messages of one, and characters of a name or a description. */
@@ -59,12 +61,12 @@ const listedOf = (item: JsonObject & { readonly name: string }, parts: PromptPar
 })
 
 /** Throws why there is no answer. */
-const answerOf = ({ name }: McpServer, asked: Asked): JsonObject => {
+const answerOf = ({ name }: McpServer, asked: Asked, { oauth }: PromptParts): JsonObject => {
   if (asked.type === 'answered') return asked.result
   const { reason } = asked
   throw asked.type === 'refused'
     ? mcpErrors.mcp_call_refused({ details: { reason } })
-    : mcpErrors.mcp_server_unavailable({ details: { server: name, reason } })
+    : (oauth.needsLogin(name) ?? mcpErrors.mcp_server_unavailable({ details: { server: name, reason } }))
 }
 
 /** A page of what a server lists; none of a server without prompts. Throws what `prompts/list` comes to. */
@@ -77,7 +79,7 @@ export const listPrompts = async (
   if (state === 'connected' && !has_prompts) return { prompts: [] }
   const options = { timeout_ms: server.entry.tool_timeout_sec * 1_000, signal: parts.signal }
   const asked = await server.ask('prompts/list', cursor === undefined ? {} : { cursor }, options)
-  const result = answerOf(server, asked)
+  const result = answerOf(server, asked, parts)
   const next = result['nextCursor']
   return {
     prompts: named(objectsIn(result, 'prompts'), parts)
@@ -94,7 +96,7 @@ export const getPrompt = async (
   parts: PromptParts,
 ): Promise<Prompt> => {
   const options = { timeout_ms: server.entry.tool_timeout_sec * 1_000, signal: parts.signal }
-  const result = answerOf(server, await server.ask('prompts/get', { ...wish }, options))
+  const result = answerOf(server, await server.ask('prompts/get', { ...wish }, options), parts)
   return {
     ...described(result, parts),
     messages: objectsIn(result, 'messages')

@@ -14,18 +14,24 @@ import {
   type Route,
 } from '../../../../core/plugin.js'
 import { mcpErrors } from '../config/errors.js'
-import type { McpServer } from '../servers/server.js'
+import { oauthErrors } from '../oauth/errors.js'
+import type { McpServer } from '../servers/mcp-server.js'
 import type { Servers } from '../servers/servers.js'
 import { getPrompt, listPrompts, type PromptParts } from './prompts.js'
 
-export interface PromptRouteParts extends Pick<PromptParts, 'redact'> {
+export interface PromptRouteParts extends Pick<PromptParts, 'redact' | 'oauth'> {
   readonly servers: Servers
 }
 
 const path = '/v1/runtime/mcp/servers/:server/prompts' as const
 const params = object({ server: doc(string({ min: 1, max: 64 }), 'Name of the server on the list.') })
 const { mcp_server_not_found, mcp_server_unavailable, mcp_call_refused } = mcpErrors
-const problems = [mcp_server_not_found, mcp_server_unavailable, mcp_call_refused] as const
+const problems = [
+  mcp_server_not_found,
+  mcp_server_unavailable,
+  mcp_call_refused,
+  oauthErrors.mcp_oauth_login_required,
+] as const
 
 const PromptView = named(
   'McpPromptView',
@@ -42,7 +48,7 @@ const getServer = (servers: Servers, name: string): McpServer => {
   return server
 }
 
-export const promptRoutes = ({ servers, redact }: PromptRouteParts): readonly Route[] => [
+export const promptRoutes = ({ servers, ...parts }: PromptRouteParts): readonly Route[] => [
   defineRoute({
     id: 'mcp.prompts',
     method: 'GET',
@@ -54,7 +60,7 @@ export const promptRoutes = ({ servers, redact }: PromptRouteParts): readonly Ro
     reply: jsonReply(object({ prompts: array(PromptView), next_cursor: optional(string()) })),
     problems,
     handler: async ({ params: { server }, query: { cursor }, signal }) => {
-      const { prompts, ...rest } = await listPrompts(getServer(servers, server), cursor, { signal, redact })
+      const { prompts, ...rest } = await listPrompts(getServer(servers, server), cursor, { ...parts, signal })
       return { prompts: prompts.map((one) => ({ ...one, arguments: [...one.arguments] })), ...rest }
     },
   }),
@@ -83,7 +89,7 @@ export const promptRoutes = ({ servers, redact }: PromptRouteParts): readonly Ro
     bodyOptional: true,
     handler: async ({ params: { server, prompt_name: name }, body, signal }) => {
       const wish = { name, arguments: body.arguments }
-      const { messages, ...rest } = await getPrompt(getServer(servers, server), wish, { signal, redact })
+      const { messages, ...rest } = await getPrompt(getServer(servers, server), wish, { ...parts, signal })
       return { ...rest, messages: [...messages] }
     },
   }),

@@ -6,6 +6,7 @@ import { openConnection, type OpenParts } from './open.js'
 export interface AttemptParts {
   readonly name: string
   readonly entry: ServerEntry
+  readonly entryNow: () => ServerEntry
   readonly signal: AbortSignal
   /** Reads its tools. */
   readonly list: (connection: Connection, signal: AbortSignal) => Promise<void>
@@ -22,7 +23,7 @@ export interface Attempt {
 }
 
 export const beginAttempt = (open: OpenParts, parts: AttemptParts): Attempt => {
-  const { name, entry, list, onToolsChanged, onClosed } = parts
+  const { name, entry, entryNow, list, onToolsChanged, onClosed } = parts
   const late = new AbortController()
   const signal = AbortSignal.any([parts.signal, late.signal])
   let [connection, isGivenUp]: [Connection | undefined, boolean] = [undefined, false]
@@ -33,6 +34,7 @@ export const beginAttempt = (open: OpenParts, parts: AttemptParts): Attempt => {
       connection = await openConnection(open, {
         name,
         entry,
+        entryNow,
         signal,
         // That it was closed for a failure is not the reason for it.
         onClosed: (why) => !isGivenUp && onClosed(why),

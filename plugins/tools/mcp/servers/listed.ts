@@ -9,7 +9,8 @@ export interface ListedTool {
   readonly name: string
   /** As the server gives it. */
   readonly description: string
-  readonly effect: Effect
+  /** What a repetition would do, as far as the server says. */
+  readonly said_effect: Effect
   readonly input_schema: Json
   /** It can only be called as a task, which nothing here does. */
   readonly only_as_task: boolean
@@ -36,20 +37,23 @@ export const isWanted = ({ enabled_tools, disabled_tools }: ServerEntry, name: s
 
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
-/** What the operator says; else what the server says; nothing said is the worst. */
-const effectOf = (entry: ServerEntry, name: string, annotations: Json | undefined): Effect => {
+/** Nothing said is the worst. */
+const saidEffect = (annotations: Json | undefined): Effect => {
   const said = isJsonObject(annotations) ? annotations : {}
-  const own = said['readOnlyHint'] === true ? 'read' : said['idempotentHint'] === true ? 'idempotent' : 'once'
-  return (Object.hasOwn(entry.effects, name) ? entry.effects[name] : undefined) ?? own
+  return said['readOnlyHint'] === true ? 'read' : said['idempotentHint'] === true ? 'idempotent' : 'once'
 }
 
-const toolOf = (entry: ServerEntry, item: JsonObject): ListedTool => {
+/** What the operator says of a tool goes before what its server says. */
+export const effectOf = ({ effects }: ServerEntry, name: string, said: Effect): Effect =>
+  (Object.hasOwn(effects, name) ? effects[name] : undefined) ?? said
+
+const toolOf = (item: JsonObject): ListedTool => {
   const name = text(item['name'])
   const said = text(item['description']).trim() || text(item['title']).trim() || `The tool ${visibleLine(name)}.`
   return {
     name,
     description: said,
-    effect: effectOf(entry, name, item['annotations']),
+    said_effect: saidEffect(item['annotations']),
     input_schema: item['inputSchema'] ?? { type: 'object' },
     only_as_task: isJsonObject(item['execution']) && item['execution']['taskSupport'] === 'required',
   }
@@ -83,7 +87,7 @@ export const listTools = async (connection: Connection, entry: ServerEntry, opti
     if (isNamed) unfit.see(name)
     if (isNamed && !isWanted(entry, name)) return
     if (!isJsonObject(item) || !isNamed || tools.has(name) || tools.size === mostTools) left_out += 1
-    else tools.set(name, toolOf(entry, item))
+    else tools.set(name, toolOf(item))
   }
   if (!connection.offers.tools) return { tools: [], left_out, unfit: unfit.left() }
   for (let pages = 0; pages < mostPages; pages += 1) {

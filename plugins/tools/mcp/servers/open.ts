@@ -38,6 +38,8 @@ export interface OpenParts {
 export interface Opening {
   readonly name: string
   readonly entry: ServerEntry
+  /** With the time-outs of now. */
+  readonly entryNow: () => ServerEntry
   readonly signal: AbortSignal
   readonly onToolsChanged: () => void
   /** Called once, when a connection that was made can be asked nothing more. */
@@ -83,7 +85,7 @@ const programRoute = (parts: OpenParts, kit: Kit, { entry, name }: Opening): Rou
   return { transport, why }
 }
 
-const httpRoute = (parts: OpenParts, kit: Kit, { entry, name }: Opening): Route => {
+const httpRoute = (parts: OpenParts, kit: Kit, { entry, entryNow, name }: Opening): Route => {
   if (!isHttp(entry)) throw mcpErrors.mcp_connection_failed({ details: { reason: 'It has no address.' } })
   const { why, onEnd, onGarbage } = createReasons(parts, name)
   const transport = createHttpTransport({
@@ -92,6 +94,7 @@ const httpRoute = (parts: OpenParts, kit: Kit, { entry, name }: Opening): Route 
     onGarbage,
     kit,
     entry,
+    timeouts: entryNow,
     headers: () => Promise.resolve(headersOf(parts, entry)),
     authorization: parts.authorize(name, entry),
   })

@@ -16,7 +16,7 @@ export interface Presence {
   end(): void
 }
 
-export const createPresence = (clock: Pick<Clock, 'after'>, startup_ms: number): Presence => {
+export const createPresence = (clock: Pick<Clock, 'after'>, startupMs: () => number): Presence => {
   let [isSettled, isAbsent, tell]: [boolean, boolean, () => void] = [false, false, () => {}]
   let cancel: (() => void) | undefined
   const settled = new Promise<void>((resolve) => {
@@ -36,7 +36,7 @@ export const createPresence = (clock: Pick<Clock, 'after'>, startup_ms: number):
     isAbsent: () => isAbsent,
     expect() {
       if (isAbsent) return
-      cancel ??= clock.after(startup_ms, () => {
+      cancel ??= clock.after(startupMs(), () => {
         isAbsent = true
         settle()
       })

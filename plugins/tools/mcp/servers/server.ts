@@ -1,55 +1,20 @@
 /** One server: connected, and connected again when the connection ends, for as long as it is on the list. */
-import { backoff, chance, Problem, type Clock, type Ids, type JsonObject, type Log } from '../../../../core/plugin.js'
-import type { ServerEntry } from '../config/entry.js'
+import { backoff, chance, type Clock, type Ids, type JsonObject, type Log } from '../../../../core/plugin.js'
+import { isSameConnection, isStdio, type ServerEntry } from '../config/entry.js'
 import { mcpErrors } from '../config/errors.js'
 import type { AskOptions, Connection } from '../connection/connection.js'
-import { failureOf, shownReason, type Failure } from '../connection/failure.js'
+import { failureOf, shownReason } from '../connection/failure.js'
 import { loadKit } from '../connection/kit.js'
+import { leavable, type LeavableConnection } from '../connection/leavable.js'
 import { beginAttempt } from './attempt.js'
 import { listTools, type Listing } from './listed.js'
 import type { OpenParts } from './open.js'
+import { awaitsCallsText, type Asked, type McpServer, type ServerFacts, type ServerState } from './mcp-server.js'
 import { createPresence, type Presence } from './presence.js'
+import { endedBy, problemOf, type ServerProblem } from './problem.js'
 import { createRelisting, type Relisting } from './relisting.js'
 import type { InTurn } from './slots.js'
 import { createWaiting, type Waiting } from './waiting.js'
-
-export type ServerState = 'connecting' | 'connected' | 'waiting'
-
-/** A server as it is now. */
-export interface ServerFacts {
-  readonly state: ServerState
-  /** Why it is not connected, in words; undefined if nothing has gone wrong. */
-  readonly problem: { readonly code: string; readonly message: string } | undefined
-  /** Why a change of its tools could not be read, in words; undefined if none is known that was not. */
-  readonly list_problem: string | undefined
-  readonly instructions: string | undefined
-  readonly has_resources: boolean
-  readonly has_prompts: boolean
-  readonly connections: number
-  /** It has not been connected for as long as a start of it may take. */
-  readonly is_absent: boolean
-}
-
-/** What came of a request. */
-export type Asked = { readonly type: 'answered'; readonly result: JsonObject } | Failure
-
-export interface McpServer {
-  readonly name: string
-  readonly entry: ServerEntry
-  facts(): ServerFacts
-  /**
-   * It was connected, or the first attempt failed; of a required server not before the time of a start is over. Never
-   * rejects.
-   */
-  readonly settled: Promise<void>
-  isSettled(): boolean
-  /** Waits for a connection first, until the signal aborts or the time of a start is over. Never rejects. */
-  ask(method: string, params: JsonObject, options: AskOptions & { readonly signal: AbortSignal }): Promise<Asked>
-  /** Connects anew, such as with another secret. */
-  reconnect(): void
-  /** Ends it, and all of its processes. */
-  end(): Promise<void>
-}
 
 export interface ServerParts extends OpenParts {
   readonly clock: Clock
@@ -60,18 +25,14 @@ export interface ServerParts extends OpenParts {
   readonly inTurn: InTurn
   /** Takes the place of what was told before. */
   readonly onTools: (server: McpServer, listing: Listing) => Promise<void>
+  /** It has another entry, by which what was told of its tools is to be shown. */
+  readonly onEntry: (server: McpServer) => void
 }
 
 /** Waits between attempts, milliseconds; a connection that lasted so long begins them anew. */
 const [firstWaitMs, longestWaitMs, steadyMs] = [1_000, 60_000, 30_000]
 
-/** Why a request was over before its answer came, if that is its caller's doing. */
-const endedBy = ({ signal }: { readonly signal: AbortSignal }): string | undefined => {
-  if (!signal.aborted) return undefined
-  const reason: unknown = signal.reason
-  return reason instanceof DOMException && reason.name === 'TimeoutError' ? reason.message : 'it was not waited for'
-}
-
+const anewText = 'it is connected anew'
 export const createServer = (parts: ServerParts, name: string, entry: ServerEntry): McpServer => {
   const life = new ServerLife(parts, name, entry)
   life.begin()
@@ -81,20 +42,24 @@ export const createServer = (parts: ServerParts, name: string, entry: ServerEntr
 /** A class, because it holds a connection and its processes. */
 class ServerLife implements McpServer {
   readonly name: string
-  readonly entry: ServerEntry
+  entry: ServerEntry
   readonly settled: Promise<void>
   readonly #parts: ServerParts
   readonly #ended = new AbortController()
   readonly #presence: Presence
-  #connection: Connection | undefined
+  #connection: LeavableConnection | undefined
+  /** Those that take no call any more, until they are closed. */
+  readonly #left = new Map<Connection, Promise<void>>()
+  #awaitsCalls = false
+  #relisting: Relisting | undefined
   #state: ServerState = 'connecting'
-  #problem: ServerFacts['problem']
+  #problem: ServerProblem | undefined
   #instructions: string | undefined
   #connections = 0
   #failures = 0
   #listProblem: string | undefined
   /** Ends what has begun with the secrets of then; undefined before, and when it is over. */
-  #redo: (() => void) | undefined
+  #redo: ((wish: { readonly cutsOff: boolean }) => void) | undefined
   #isAnew = false
   #wake: () => void = () => {}
   #running: Promise<void> = Promise.resolve()
@@ -104,7 +69,7 @@ class ServerLife implements McpServer {
     this.#parts = parts
     this.name = name
     this.entry = entry
-    this.#presence = createPresence(parts.clock, entry.startup_timeout_sec * 1_000)
+    this.#presence = createPresence(parts.clock, () => this.entry.startup_timeout_sec * 1_000)
     this.settled = this.#presence.settled
     this.#waiting = createWaiting(parts.clock)
   }
@@ -127,21 +92,45 @@ class ServerLife implements McpServer {
       has_prompts: this.#connection?.offers.prompts ?? false,
       connections: this.#connections,
       is_absent: this.#presence.isAbsent(),
+      awaits_calls: this.#awaitsCalls,
     }
   }
 
-  reconnect(): void {
-    this.#failures = 0
-    this.#wake()
-    this.#redo?.()
+  take(entry: ServerEntry): boolean {
+    if (this.#connection === undefined && this.#left.size === 0) return false
+    const goesOn = this.#connection !== undefined && isSameConnection(this.entry, entry)
+    this.entry = entry
+    this.#parts.onEntry(this)
+    // It may name tools that were left out of the list before.
+    if (goesOn) this.#relisting?.changed()
+    else this.reconnect({ cutsOff: false })
+    return true
   }
 
-  async end(): Promise<void> {
+  reconnect({ cutsOff }: { readonly cutsOff: boolean }): void {
+    this.#failures = 0
+    this.#wake()
+    this.#redo?.({ cutsOff })
+    if (cutsOff) this.#cutOff()
+  }
+
+  async leave(): Promise<void> {
     this.#ended.abort()
     this.#wake()
     this.#waiting.tellAll()
-    await this.#connection?.close()
+    this.#redo?.({ cutsOff: false })
     await this.#running
+    await Promise.all(this.#left.values())
+  }
+
+  async end(): Promise<void> {
+    const left = this.leave()
+    this.#cutOff()
+    await left
+  }
+
+  #cutOff(): void {
+    for (const connection of this.#left.keys()) void connection.close()
   }
 
   async ask(
@@ -149,8 +138,8 @@ class ServerLife implements McpServer {
     params: JsonObject,
     options: AskOptions & { readonly signal: AbortSignal },
   ): Promise<Asked> {
-    const connection = await this.#connected(options.signal)
-    if (connection === undefined) return { type: 'unsent', reason: this.#problem?.message ?? 'it is being connected' }
+    const connection = await this.#connected(options)
+    if (connection === undefined) return { type: 'unsent', reason: this.#whyNot() }
     try {
       return { type: 'answered', result: await connection.ask(method, params, options) }
     } catch (error) {
@@ -160,10 +149,16 @@ class ServerLife implements McpServer {
   }
 
   /** Undefined if there is none in time. */
-  async #connected(signal: AbortSignal): Promise<Connection | undefined> {
+  async #connected({ signal, timeout_ms }: AskOptions & { readonly signal: AbortSignal }) {
     if (this.#connection !== undefined || this.#ended.signal.aborted || signal.aborted) return this.#connection
-    await this.#waiting.wait(this.entry.startup_timeout_sec * 1_000, signal)
+    const others_ms = this.#awaitsCalls ? timeout_ms : 0
+    await this.#waiting.wait(others_ms + this.entry.startup_timeout_sec * 1_000, signal)
     return this.#connection
+  }
+
+  #whyNot(): string {
+    if (this.#ended.signal.aborted) return 'it is not on the list any more'
+    return this.#awaitsCalls ? awaitsCallsText : (this.#problem?.message ?? 'it is being connected')
   }
 
   /** Connects again and again. Never rejects. */
@@ -188,7 +183,7 @@ class ServerLife implements McpServer {
     }
   }
 
-  async #waitAfter(reason: NonNullable<ServerFacts['problem']>, began: number): Promise<void> {
+  async #waitAfter(reason: ServerProblem, began: number): Promise<void> {
     this.#state = 'waiting'
     this.#failures = this.#parts.clock.elapsed() - began > steadyMs ? 1 : this.#failures + 1
     this.#problem = reason
@@ -206,60 +201,84 @@ class ServerLife implements McpServer {
   }
 
   /** One connection, from its beginning to its end: why it ended. */
-  async #live(): Promise<NonNullable<ServerFacts['problem']>> {
+  async #live(): Promise<ServerProblem> {
     let [reason, tell]: [string | undefined, (why: string) => void] = [undefined, () => {}]
     const closed = new Promise<string>((resolve) => {
       tell = resolve
     })
+    let connection: LeavableConnection | undefined
     const onClosed = (why: string): void => {
       reason ??= why
       // Who was waiting for an answer asks again at once, and must wait for the next connection.
-      this.#connection = undefined
+      if (this.#connection === connection) this.#connection = undefined
       tell(why)
     }
     const over = new AbortController()
-    const relisting = this.#relisting(over.signal)
+    const relisting = this.#createRelisting(over.signal)
     try {
       const turn = { isUrgent: this.entry.required }
-      this.#begun(await this.#parts.inTurn(turn, () => this.#open(onClosed, relisting)))
-      return { code: mcpErrors.mcp_connection_failed.code, message: shownReason(await closed, this.#parts.redact) }
+      const made = await this.#parts.inTurn(turn, () => this.#open(onClosed, relisting.changed))
+      connection = leavable(made)
+      this.#begun(connection)
+      this.#relisting = relisting
+      relisting.begin(() => this.#list(made, over.signal))
+      const why = await Promise.race([closed, this.#untilLeft(connection, over)])
+      return { code: mcpErrors.mcp_connection_failed.code, message: shownReason(why, this.#parts.redact) }
     } catch (error) {
-      const found = await this.#reasonOf(error)
+      const found = await problemOf(error, this.#parts.redact)
       return reason === undefined ? found : { ...found, message: shownReason(reason, this.#parts.redact) }
     } finally {
       this.#redo = undefined
+      this.#awaitsCalls = false
       over.abort('over')
     }
   }
 
-  #relisting(signal: AbortSignal): Relisting {
+  /** Resolves when it takes no call any more; of a program not before it has ended: two of it may share a file. */
+  #untilLeft(connection: LeavableConnection, over: AbortController): Promise<string> {
+    const isProgram = isStdio(this.entry)
+    return new Promise((resolve) => {
+      this.#redo = ({ cutsOff }) => {
+        this.#redo = undefined
+        over.abort('over')
+        this.#isAnew = true
+        this.#connection = undefined
+        this.#state = 'connecting'
+        this.#awaitsCalls = isProgram && !cutsOff
+        const left = (cutsOff ? connection.close() : connection.leave()).finally(() => this.#left.delete(connection))
+        this.#left.set(connection, left)
+        resolve(isProgram ? left.then(() => anewText) : anewText)
+      }
+    })
+  }
+
+  #createRelisting(signal: AbortSignal): Relisting {
     const { clock, log } = this.#parts
     const onRead = async (error: unknown): Promise<void> => {
-      this.#listProblem = error === undefined ? undefined : (await this.#reasonOf(error)).message
+      this.#listProblem = error === undefined ? undefined : (await problemOf(error, this.#parts.redact)).message
       if (error === undefined) return
       log.warn('the tools of an MCP server could not be read again', { server: this.name, message: this.#listProblem })
     }
     return createRelisting({ clock, signal, onRead: (error) => void onRead(error) })
   }
 
-  async #open(onClosed: (reason: string) => void, relisting: Relisting): Promise<Connection> {
+  #open(onClosed: (reason: string) => void, onToolsChanged: () => void): Promise<Connection> {
     const { name, entry } = this
     // It was ended while it waited for its turn: nothing of it begins any more.
     this.#ended.signal.throwIfAborted()
     this.#presence.expect()
     const list = (connection: Connection, signal: AbortSignal): Promise<void> => this.#list(connection, signal)
-    const parts = { name, entry, signal: this.#ended.signal, list, onToolsChanged: relisting.changed, onClosed }
+    const entryNow = (): ServerEntry => this.entry
+    const parts = { name, entry, entryNow, signal: this.#ended.signal, list, onToolsChanged, onClosed }
     const attempt = beginAttempt(this.#parts, parts)
     this.#redo = () => {
       this.#isAnew = true
       attempt.undo()
     }
-    const connection = await attempt.connection
-    relisting.begin(() => list(connection, this.#ended.signal))
-    return connection
+    return attempt.connection
   }
 
-  #begun(connection: Connection): void {
+  #begun(connection: LeavableConnection): void {
     this.#connection = connection
     this.#state = 'connected'
     this.#problem = undefined
@@ -275,11 +294,5 @@ class ServerLife implements McpServer {
   async #list(connection: Connection, signal: AbortSignal): Promise<void> {
     const options = { timeout_ms: this.entry.startup_timeout_sec * 1_000, signal }
     await this.#parts.onTools(this, await listTools(connection, this.entry, options))
-  }
-
-  async #reasonOf(error: unknown): Promise<NonNullable<ServerFacts['problem']>> {
-    const { reason } = failureOf(await loadKit(), error)
-    const message = shownReason(reason, this.#parts.redact)
-    return { code: error instanceof Problem ? error.code : mcpErrors.mcp_connection_failed.code, message }
   }
 }

@@ -1,9 +1,11 @@
-/** The servers of the list: begun, begun anew when their entries change, and ended. */
+/** The servers of the list: begun, changed or begun anew when their entries change, and ended. */
 import type { List, Log } from '../../../../core/plugin.js'
-import type { ServerEntry } from '../config/entry.js'
+import { isStdio, type ServerEntry } from '../config/entry.js'
 import { secretsOf } from '../config/values.js'
+import type { SecretStatus } from '../../../operator/secrets/contract.js'
 import type { Listing } from './listed.js'
-import { createServer, type McpServer, type ServerParts } from './server.js'
+import type { McpServer } from './mcp-server.js'
+import { createServer, type ServerParts } from './server.js'
 import { createSlots } from './slots.js'
 
 export interface Servers {
@@ -16,7 +18,7 @@ export interface Servers {
   begun(): Promise<void> | undefined
   /** Begins all; the undo ends all, with every process of theirs. */
   begin(): () => Promise<void>
-  /** Connects those anew that use a secret. */
+  /** Connects those anew that use a secret; where it is withheld from now on, their calls are cut off. */
   secretChanged(secret_ref: string): void
 }
 
@@ -34,19 +36,36 @@ export interface ServersParts extends Omit<ServerParts, 'inTurn'> {
 
 const none: readonly McpServer[] = []
 
+/** Nothing may go on with a secret that is gone or was revoked. */
+const isWithheld = (slot: SecretStatus | undefined): boolean =>
+  slot === undefined || slot.details.revoked_at_ms !== undefined
+
 export const createServers = (parts: ServersParts): Servers => {
-  const { list, onGone, onAny, keeps } = parts
+  const { list, onGone, onAny, keeps, slots } = parts
   const servers = new Map<string, McpServer>()
-  const endings = new Set<Promise<void>>()
+  /** Those that calls in flight keep, until they have ended. */
+  const leaving = new Map<McpServer, Promise<void>>()
   const inTurn = createSlots(parts.clock)
   const enabled = () => [...list.all()].filter(([, entry]) => entry.enabled)
-  const end = (name: string): void => {
+  const leave = (name: string): void => {
     const server = servers.get(name)
     if (server === undefined) return
     servers.delete(name)
     onGone(name)
-    const ending = server.end().finally(() => endings.delete(ending))
-    endings.add(ending)
+    leaving.set(
+      server,
+      server.leave().finally(() => leaving.delete(server)),
+    )
+  }
+  /** A program is not begun beside one of its name that is at work yet: they may share a file. */
+  const begin = (name: string, entry: ServerEntry): McpServer => {
+    const before = [...leaving].filter(([server]) => server.name === name && isStdio(server.entry))
+    const over = Promise.all(before.map(([, left]) => left))
+    const untilReady = async (signal: AbortSignal): Promise<void> => {
+      await over
+      await parts.untilReady(signal)
+    }
+    return createServer({ ...parts, inTurn, untilReady }, name, entry)
   }
   let undoAny: (() => void) | undefined
   const tellAny = (): void => {
@@ -58,9 +77,11 @@ export const createServers = (parts: ServersParts): Servers => {
   }
   const apply = (names: readonly string[]): void => {
     for (const name of names) {
-      end(name)
       const entry = list.all().get(name)
-      if (entry?.enabled === true) servers.set(name, createServer({ ...parts, inTurn }, name, entry))
+      const isEnabled = entry?.enabled === true
+      if (isEnabled && servers.get(name)?.take(entry) === true) continue
+      leave(name)
+      if (isEnabled) servers.set(name, begin(name, entry))
     }
     tellAny()
   }
@@ -81,13 +102,14 @@ export const createServers = (parts: ServersParts): Servers => {
       tellBegun()
       return async () => {
         undo()
-        for (const name of servers.keys()) end(name)
-        await Promise.all(endings)
+        for (const name of servers.keys()) leave(name)
+        await Promise.all([...leaving.keys()].map((server) => server.end()))
       }
     },
     secretChanged(ref) {
-      for (const server of servers.values())
-        if (secretsOf(server.entry).includes(ref) && !keeps(server, ref)) server.reconnect()
+      const cutsOff = isWithheld(slots()?.find(ref))
+      for (const server of [...servers.values(), ...leaving.keys()])
+        if (secretsOf(server.entry).includes(ref) && !keeps(server, ref)) server.reconnect({ cutsOff })
     },
   }
 }

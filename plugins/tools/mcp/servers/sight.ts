@@ -1,10 +1,10 @@
 /** Which servers a session sees, and what is waited for. */
-import { within, type Clock } from '../../../../core/plugin.js'
+import { within, type Clock, type Unready } from '../../../../core/plugin.js'
 import { permitsCapability, permitsCredential, type Sessions } from '../../../execution/sessions/contract.js'
 import type { ToolArrival, ToolGate } from '../../../execution/tools/contract.js'
 import type { ServerEntry } from '../config/entry.js'
 import { isCredentialed } from '../config/values.js'
-import type { McpServer } from './server.js'
+import type { McpServer } from './mcp-server.js'
 import type { Servers } from './servers.js'
 
 type Scopes = Pick<Sessions, 'find' | 'effectiveCapabilityScope' | 'effectiveCredentialScope'>
@@ -75,7 +75,7 @@ export const arrivals = (servers: Pick<Servers, 'all' | 'begun'>, parts: Arrival
 }
 
 /** What the daemon waits for before it is ready: a required server that is not connected, while its start may take. */
-export const requiredMissing = (servers: Pick<Servers, 'all'>): string | undefined => {
+export const requiredMissing = (servers: Pick<Servers, 'all'>): Unready | undefined => {
   const missing = servers.all().find((server) => server.entry.required && !server.isSettled())
-  return missing && `The MCP server ${missing.name}`
+  return missing && { what: `The MCP server ${missing.name}`, why: missing.facts().problem?.message }
 }

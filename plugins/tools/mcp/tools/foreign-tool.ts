@@ -1,5 +1,12 @@
 /** A tool of a server, as models call it. */
-import { fromJsonSchema, type Count, type Json, type JsonObject, type StructOf } from '../../../../core/plugin.js'
+import {
+  fromJsonSchema,
+  type Count,
+  type Json,
+  type JsonObject,
+  type Problem,
+  type StructOf,
+} from '../../../../core/plugin.js'
 import {
   failedCall,
   foreignToolName,
@@ -10,8 +17,8 @@ import {
 } from '../../../execution/tools/contract.js'
 import { mcpErrors } from '../config/errors.js'
 import type { Failure } from '../connection/failure.js'
-import type { ListedTool } from '../servers/listed.js'
-import type { McpServer } from '../servers/server.js'
+import { effectOf, type ListedTool } from '../servers/listed.js'
+import type { McpServer } from '../servers/mcp-server.js'
 import { resultText } from './result.js'
 import { shownSchema, shownText } from './shown-schema.js'
 
@@ -26,14 +33,20 @@ export type Calling = Pick<ToolCall, 'signal' | 'report' | 'is_repeated'>
 export interface ForeignTool extends Tool<StructOf<JsonObject>> {
   /** As the server lists it. */
   readonly input_schema: Json
-  readonly call: (input: JsonObject, calling: Calling) => Promise<ToolOutcome>
+  readonly call: (input: JsonObject, calling: Calling) => Promise<Called>
 }
 
-const failed = (server: string, effect: Effect, { type, reason }: Failure): ToolOutcome => {
-  if (type === 'refused') return failedCall(mcpErrors.mcp_call_refused({ details: { reason } }))
-  if (type === 'unsent') return failedCall(mcpErrors.mcp_server_unavailable({ details: { server, reason } }))
+/** What came of a call: what the tool answered, an error of its own too; or what the daemon says in place of that. */
+export type Called =
+  | { readonly type: 'answered'; readonly text: string; readonly is_error: boolean }
+  | { readonly type: 'failed' | 'unknown'; readonly problem: Problem }
+
+const failed = (server: string, effect: Effect, { type, reason }: Failure): Called => {
+  if (type === 'refused') return { type: 'failed', problem: mcpErrors.mcp_call_refused({ details: { reason } }) }
+  if (type === 'unsent')
+    return { type: 'failed', problem: mcpErrors.mcp_server_unavailable({ details: { server, reason } }) }
   const problem = mcpErrors.mcp_outcome_unknown({ details: { server, reason } })
-  return effect === 'read' ? failedCall(problem) : { type: 'unknown', problem }
+  return { type: effect === 'read' ? 'failed' : 'unknown', problem }
 }
 
 /** What tools of servers share. */
@@ -43,11 +56,18 @@ export interface ForeignParts {
   readonly redact: (text: string) => string
 }
 
-const outcomeOf = (result: JsonObject, redact: ForeignParts['redact']): ToolOutcome => ({
-  type: 'result',
-  output: { text: resultText(result, redact) },
-  ...(result['isError'] === true && { is_error: true }),
+const answered = (result: JsonObject, redact: ForeignParts['redact']): Called => ({
+  type: 'answered',
+  text: resultText(result, redact),
+  is_error: result['isError'] === true,
 })
+
+/** As models are told it. */
+const outcomeOf = (called: Called): ToolOutcome => {
+  if (called.type === 'answered')
+    return { type: 'result', output: { text: called.text }, ...(called.is_error && { is_error: true }) }
+  return called.type === 'failed' ? failedCall(called.problem) : { type: 'unknown', problem: called.problem }
+}
 
 /** The attempt of an earlier life of the daemon. */
 const cutOff: Failure = { type: 'lost', reason: 'the daemon ended while it made the call, and cannot repeat it now' }
@@ -59,7 +79,7 @@ const redacted =
 
 const createCall = (
   server: McpServer,
-  { name, effect }: ListedTool,
+  { name, effect }: { readonly name: string; readonly effect: Effect },
   { calls, redact }: ForeignParts,
 ): ForeignTool['call'] => {
   const timeout_ms = server.entry.tool_timeout_sec * 1_000
@@ -80,16 +100,20 @@ const createCall = (
     }
     if (asked.type !== 'answered') asked = lost ?? asked
     calls.add(1, server.name, asked.type)
-    return asked.type === 'answered' ? outcomeOf(asked.result, redact) : failed(server.name, effect, asked)
+    return asked.type === 'answered' ? answered(asked.result, redact) : failed(server.name, effect, asked)
   }
 }
 
+/** A tool that models may be shown, as far as its server alone decides. */
+export type FitTool = Pick<ForeignTool, 'name' | 'description' | 'input' | 'input_schema'> &
+  Pick<ListedTool, 'said_effect'> & { readonly origin: NonNullable<ForeignTool['origin']> }
+
 /** The tool; or what is wrong with it, in words. */
-export const toForeignTool = async (
+export const toFitTool = async (
   server: McpServer,
   listed: ListedTool,
   parts: ForeignParts,
-): Promise<ForeignTool | string> => {
+): Promise<FitTool | string> => {
   if (listed.only_as_task) return 'it can only be called as a task (taskSupport is required)'
   const input_schema = shownSchema(listed.input_schema, parts.redact)
   if (parts.redact(listed.name) !== listed.name) return 'its name has a secret in it'
@@ -98,18 +122,32 @@ export const toForeignTool = async (
   if (!input.ok) return input.issues.map(({ path, rule }) => `${path} ${rule}`.trim()).join('; ')
   if (!isObjectSchema(input_schema)) return 'its input is no object'
   const origin = { server: server.name, tool: listed.name }
-  const call = createCall(server, listed, parts)
   return {
     name: foreignToolName(origin),
     origin,
     description: shownText(listed.description, parts.redact).slice(0, mostDescription),
     input: input.value,
     input_schema,
-    effect: listed.effect,
-    parallel: listed.effect === 'read',
+    said_effect: listed.said_effect,
+  }
+}
+
+/** The tool as the entry of its server has it now. */
+export const toForeignTool = (
+  server: McpServer,
+  { said_effect, ...fit }: FitTool,
+  parts: ForeignParts,
+): ForeignTool => {
+  const name = fit.origin.tool
+  const effect = effectOf(server.entry, name, said_effect)
+  const call = createCall(server, { name, effect }, parts)
+  return {
+    ...fit,
+    effect,
+    parallel: effect === 'read',
     timeout_ms: server.entry.tool_timeout_sec * 1_000,
     sandbox: 'inherited',
-    run: call,
+    run: async (input, calling) => outcomeOf(await call(input, calling)),
     call,
   }
 }

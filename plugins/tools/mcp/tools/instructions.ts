@@ -1,7 +1,7 @@
 /** What servers say of themselves, as a model is told it: data from outside, in a fence that it cannot end. */
 import { visible } from '../../../../core/plugin.js'
 import type { SystemSection } from '../../../execution/models/contract.js'
-import type { McpServer } from '../servers/server.js'
+import type { McpServer } from '../servers/mcp-server.js'
 
 /** Characters of one server and of all. */
 const [mostOne, mostAll] = [2_000, 8_000]

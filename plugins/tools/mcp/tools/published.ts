@@ -1,9 +1,9 @@
 /** The tools of all servers, as they are contributed: a set for each server, which changes as a whole. */
 import { createPause, visibleLine, type Log } from '../../../../core/plugin.js'
 import type { Tool } from '../../../execution/tools/contract.js'
-import type { Listing } from '../servers/listed.js'
-import type { McpServer } from '../servers/server.js'
-import { toForeignTool, type ForeignParts, type ForeignTool } from './foreign-tool.js'
+import { isWanted, type Listing } from '../servers/listed.js'
+import type { McpServer } from '../servers/mcp-server.js'
+import { toFitTool, toForeignTool, type FitTool, type ForeignParts, type ForeignTool } from './foreign-tool.js'
 
 /** What one server has contributed. */
 export interface PublishedSet {
@@ -15,6 +15,8 @@ export interface PublishedSet {
 export interface Published {
   /** Takes the place of what the server had; resolves when models see it. */
   publish(server: McpServer, listing: Listing): Promise<void>
+  /** Shows what the server had as its entry has it now. */
+  republish(server: McpServer): void
   withdraw(name: string): void
   of(name: string): PublishedSet
   all(): readonly ForeignTool[]
@@ -27,7 +29,12 @@ export interface PublishedParts extends ForeignParts {
   readonly isThere: (server: McpServer) => boolean
 }
 
-interface Held extends PublishedSet {
+/** What of a listing may be shown, with what its entry leaves out. */
+interface Fit extends Omit<PublishedSet, 'tools'> {
+  readonly fit: readonly FitTool[]
+}
+
+interface Held extends PublishedSet, Fit {
   readonly undo: () => void
 }
 
@@ -44,13 +51,20 @@ export const createPublished = (parts: PublishedParts): Published => {
     sets.get(name)?.undo()
     sets.delete(name)
   }
-  const made = async (server: McpServer, listing: Listing): Promise<PublishedSet> => {
-    const tools = new Map<string, ForeignTool>()
+  const show = (server: McpServer, { fit, left_out, unfit }: Fit): void => {
+    withdraw(server.name)
+    const tools = fit
+      .filter(({ origin }) => isWanted(server.entry, origin.tool))
+      .map((tool) => toForeignTool(server, tool, parts))
+    sets.set(server.name, { tools, fit, left_out, unfit, undo: contribute(tools) })
+  }
+  const made = async (server: McpServer, listing: Listing): Promise<Fit> => {
+    const tools = new Map<string, FitTool>()
     let odd = 0
     const pause = createPause(toolsPerTurn)
     for (const listed of listing.tools) {
       await pause()
-      const tool = await toForeignTool(server, listed, parts)
+      const tool = await toFitTool(server, listed, parts)
       if (typeof tool !== 'string') tools.set(tool.name, tool)
       else {
         odd += 1
@@ -63,14 +77,16 @@ export const createPublished = (parts: PublishedParts): Published => {
       }
     }
     const left_out = listing.left_out + listing.tools.length - tools.size
-    return { tools: [...tools.values()], left_out, unfit: listing.unfit }
+    return { fit: [...tools.values()], left_out, unfit: listing.unfit }
   }
   return {
     async publish(server, listing) {
       const set = await made(server, listing)
-      if (!isThere(server)) return
-      withdraw(server.name)
-      sets.set(server.name, { ...set, undo: contribute(set.tools) })
+      if (isThere(server)) show(server, set)
+    },
+    republish(server) {
+      const held = sets.get(server.name)
+      if (held !== undefined) show(server, held)
     },
     withdraw,
     of: (name) => sets.get(name) ?? none,

@@ -2,7 +2,7 @@
 import { doc, object, optional, redactedTo, string, type JsonObject, type Problem } from '../../../../core/plugin.js'
 import { defineTool, failedCall, type Tool, type ToolOutcome } from '../../../execution/tools/contract.js'
 import { mcpErrors } from '../config/errors.js'
-import type { McpServer } from '../servers/server.js'
+import type { McpServer } from '../servers/mcp-server.js'
 import { contentsText, objectsIn } from './result.js'
 
 export interface ResourceParts {

@@ -5,6 +5,7 @@ import {
   enums,
   object,
   optional,
+  sentence,
   string,
   type HealthCheck,
   type JsonObject,
@@ -38,7 +39,7 @@ export const sandboxHealth = (sandbox: Sandbox): HealthCheck => ({
   check: () => {
     const { mode, inForce, reason } = sandbox.state()
     if (inForce || mode === 'off') return []
-    const message = `There is no sandbox for bash, so ${effects[mode]}: ${reason ?? 'nobody has looked yet'}.`
+    const message = sentence(`There is no sandbox for bash, so ${effects[mode]}: ${reason ?? 'nobody has looked yet'}`)
     const action = 'Install bubblewrap and let this user make namespaces, or set shell.sandbox to off.'
     return [{ severity: 'warning', code: 'sandbox_unavailable', message, action }]
   },

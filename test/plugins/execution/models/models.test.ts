@@ -204,16 +204,19 @@ test('models-13: the status section counts routes by readiness and has the shape
 })
 
 test('models-13: a route in error or with a warning is a health warning', (t) => {
-  t.deepEqual(activeRouteCheck(setup().models()).check(), [])
-  t.deepEqual(activeRouteCheck(setup({ state: 'warning', code: 'w', message: 'Soon.' }).models()).check(), [
-    {
-      severity: 'warning',
-      code: 'provider_route_failing',
-      message: 'The model route scripted needs attention: Soon.',
-      related_id: 'scripted',
-    },
-  ])
-  t.deepEqual(activeRouteCheck(setup().models({ base_url: 'broken' })).check(), [
+  t.deepEqual(activeRouteCheck(setup().models(), () => false).check(), [])
+  t.deepEqual(
+    activeRouteCheck(setup({ state: 'warning', code: 'w', message: 'Soon.' }).models(), () => false).check(),
+    [
+      {
+        severity: 'warning',
+        code: 'provider_route_failing',
+        message: 'The model route scripted needs attention: Soon.',
+        related_id: 'scripted',
+      },
+    ],
+  )
+  t.deepEqual(activeRouteCheck(setup().models({ base_url: 'broken' }), () => false).check(), [
     {
       severity: 'error',
       code: 'provider_active_route_not_ready',
@@ -223,7 +226,7 @@ test('models-13: a route in error or with a warning is a health warning', (t) =>
     },
   ])
   const beside = { ...setup().models({ base_url: 'broken' }), default_route: 'another' }
-  t.deepEqual(activeRouteCheck(beside).check(), [
+  t.deepEqual(activeRouteCheck(beside, () => false).check(), [
     {
       severity: 'warning',
       code: 'provider_route_not_ready',
@@ -232,4 +235,5 @@ test('models-13: a route in error or with a warning is a health warning', (t) =>
       action: 'Do something else.',
     },
   ])
+  t.deepEqual(activeRouteCheck(beside, () => true).check(), [], 'its entry is told as wrong')
 })

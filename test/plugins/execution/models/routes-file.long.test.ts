@@ -102,6 +102,17 @@ test('models-31: a route that is wrong from the start is in error and says why, 
   t.is((await run()).status, 'completed')
 })
 
+test('models-13: an entry that cannot be read is one warning, with one period, unless it is of the default route', async (t) => {
+  const { readiness, daemon, warnings, write, becomes } = await start(t, two)
+  write(`${two}\n[routes.odd]\ndriver = "nobody"\ndefault_model = "m"\n`)
+  await becomes(() => warnings().length > 0)
+  t.deepEqual(warnings(), ['config_entry_invalid'])
+  t.regex((await readiness('odd')).message, /driver is no model provider that is here\.$/u)
+  t.notRegex(JSON.stringify(daemon.daemon.view.warnings()), /[.?]\./u)
+  const alone = await start(t, '[routes.odd]\ndriver = 7\n')
+  t.deepEqual(alone.warnings().toSorted(), ['config_entry_invalid', 'provider_active_route_not_ready'])
+})
+
 test('models-31: a file that is no TOML from the start leaves no route, rather than that of the flags', async (t) => {
   const { ids, run, readiness } = await start(t, '[routes.fast\n')
   t.deepEqual(await ids(), ['none'])

@@ -420,6 +420,18 @@ test('mcp-16: a required server holds readiness up until it is connected or its 
   t.deepEqual([warning.severity, warning.code], ['error', 'mcp_server_unavailable'])
 })
 
+test('mcp-16: readiness says why a required server is not connected, where waiting does not help', async (t) => {
+  const root = await rootWith(t, { keyed: planned({}, { required: true, env_secret_refs: { KEY: 'mcp.key' } }) })
+  const daemon = await startTestDaemon(t, { root, flags })
+  await serverIn(daemon, 'keyed', 'waiting')
+  const { status, body } = await daemon.request('GET', '/readyz')
+  t.deepEqual(
+    [status, body.detail],
+    [503, 'The MCP server keyed is required and is not ready yet: The secret mcp.key is not there.'],
+  )
+  t.notRegex(body.action, /^Wait/u)
+})
+
 test('mcp-16: a start does not leave a required server out whose entry is wrong, or whose file cannot be read', async (t) => {
   for (const [text, told] of [
     [

@@ -236,6 +236,60 @@ test('mcp-oauth-5: a server that needs a login is one warning, which names the f
   )
 })
 
+const warningsOf = async ({ request }: Reachable): Promise<any[]> =>
+  (await request('GET', '/v1/status')).body.health.warnings.filter(({ related_id }: any) => related_id === 'files')
+const isIn = (daemon: Reachable, wanted: string): Promise<any> =>
+  eventually(async () => {
+    const [found] = (await daemon.request('GET', '/v1/runtime/mcp/servers')).body.servers
+    return found.state === wanted ? found : undefined
+  })
+const echo = ({ request }: Reachable) => request('POST', '/v1/runtime/mcp/tools/mcp__files__echo/call', {})
+
+test('mcp-oauth-5, mcp-15: a refresh that is refused amid a connection is one warning, and a call is refused as one that needs a login', async (t) => {
+  const clock = createLeapingClock()
+  const { server, daemon } = await start(t, { clock })
+  await logIn(daemon, server)
+  await isIn(daemon, 'connected')
+  t.is((await echo(daemon)).status, 200)
+  server.refreshes.clear()
+  server.good.clear()
+  clock.leap(20_000)
+  t.deepEqual(codeOf(await echo(daemon)), [409, 'mcp_oauth_login_required'])
+  const codes = new Set<string>()
+  await eventually(async () => {
+    for (const { code } of await warningsOf(daemon)) codes.add(code)
+    return (await isIn(daemon, 'waiting')).problem.includes('needs a login') ? true : undefined
+  })
+  t.deepEqual([...codes], ['mcp_login_required'])
+  t.deepEqual(codeOf(await echo(daemon)), [409, 'mcp_oauth_login_required'])
+  t.deepEqual(codeOf(await daemon.request('GET', '/v1/runtime/mcp/servers/files/prompts')), [
+    409,
+    'mcp_oauth_login_required',
+  ])
+})
+
+test('mcp-oauth-5: a token that cannot be renewed and has expired is a warning too', async (t) => {
+  const clock = createLeapingClock()
+  const { server, daemon } = await start(t, { clock })
+  server.on('/token', () => {
+    server.good.add('canary-short')
+    return { body: { access_token: 'canary-short', token_type: 'bearer', expires_in: 600, scope: 'read write' } }
+  })
+  await logIn(daemon, server)
+  await isIn(daemon, 'connected')
+  clock.leap(700_000)
+  t.is((await echo(daemon)).status, 503)
+  const [only, ...others] = await eventually(async () => {
+    const warned = await warningsOf(daemon)
+    return warned[0]?.code === 'mcp_login_required' ? warned : undefined
+  })
+  t.deepEqual(others, [])
+  t.like(only, {
+    message: 'The MCP server files needs a login: its token has expired, and it has no refresh token.',
+    action: 'holdfast mcp oauth login files',
+  })
+})
+
 test('mcp-oauth-6: a refresh whose answer did not come is tried again, later, and a refusal then says what it may mean', async (t) => {
   const clock = createLeapingClock({ still: true })
   const { server, daemon } = await start(t, { clock })

@@ -65,6 +65,7 @@ const start = async (t: ExecutionContext<any>, { clock = createLeapingClock() }:
       clock,
       outbound,
       entry,
+      timeouts: () => entry,
       headers: async () => ({}),
       authorization,
       onEnd: () => {},

@@ -2,7 +2,7 @@ import test from 'ava'
 import { parse } from '../../../../../core/plugin.js'
 import { assert } from '../../../../../core/base/assert.js'
 import { ServerEntry } from '../../../../../plugins/tools/mcp/config/entry.js'
-import type { McpServer, ServerFacts } from '../../../../../plugins/tools/mcp/servers/server.js'
+import type { McpServer, ServerFacts } from '../../../../../plugins/tools/mcp/servers/mcp-server.js'
 import { resourceTools } from '../../../../../plugins/tools/mcp/tools/resources.js'
 
 const entry = parse(ServerEntry, { command: 'x' })
@@ -21,6 +21,7 @@ const server = (name: string, facts: Partial<ServerFacts>, asked: number[]): Mcp
     has_prompts: false,
     connections: 1,
     is_absent: false,
+    awaits_calls: false,
     ...facts,
   }),
   settled: Promise.resolve(),
@@ -29,7 +30,9 @@ const server = (name: string, facts: Partial<ServerFacts>, asked: number[]): Mcp
     asked.push(timeout_ms)
     return { type: 'answered', result: { resources: [{ uri: `${name}:b` }] } }
   },
+  take: () => false,
   reconnect: () => {},
+  leave: () => Promise.resolve(),
   end: () => Promise.resolve(),
 })
 

@@ -1,0 +1,23 @@
+/** Why a server is not connected, and why a request was over, in words. */
+import { Problem } from '../../../../core/plugin.js'
+import { mcpErrors } from '../config/errors.js'
+import { failureOf, shownReason } from '../connection/failure.js'
+import { loadKit } from '../connection/kit.js'
+
+export interface ServerProblem {
+  readonly code: string
+  readonly message: string
+}
+
+export const problemOf = async (error: unknown, redact: (text: string) => string): Promise<ServerProblem> => {
+  const { reason } = failureOf(await loadKit(), error)
+  const code = error instanceof Problem ? error.code : mcpErrors.mcp_connection_failed.code
+  return { code, message: shownReason(reason, redact) }
+}
+
+/** Why a request was over before its answer came, if that is its caller's doing. */
+export const endedBy = ({ signal }: { readonly signal: AbortSignal }): string | undefined => {
+  if (!signal.aborted) return undefined
+  const reason: unknown = signal.reason
+  return reason instanceof DOMException && reason.name === 'TimeoutError' ? reason.message : 'it was not waited for'
+}
