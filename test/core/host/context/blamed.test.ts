@@ -43,7 +43,7 @@ const table: readonly (readonly [string, RegExp, (daemon: TestDaemon) => Promise
   ['a tool whose files are none', /files are no assets/u, tool('gives_no_asset')],
   ['a tool whose output is no JSON', /output is no JSON/u, tool('gives_no_json')],
   ['a tool that throws a text', /^oops$/u, tool('throws_text')],
-  ['a callback of a hook', /outcome does not fit: decision/u, withHook],
+  ['a callback of a hook', /decision must be one of/u, withHook],
   ['a metric', /must be numbers/u, ({ request }) => request('GET', '/metrics')],
   ['a derivation profile', /what came of the derivation/u, derives],
   ['a normaliser of assets', /is no file/u, brings],

@@ -42,7 +42,7 @@ test('mcp-35: what is told of servers and their accounts names the file that is 
   t.is(body.detail, `There is no MCP server nosuch that is asked with an account; the list is ${file}.`)
 })
 
-test('mcp-40: a server whose table is wrong is told by the list, and by that of connectors, hooks and skills', async (t) => {
+test('mcp-42: a server whose table is wrong is told by the list, and by that of connectors, hooks and skills', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rm(root, { recursive: true, force: true }))
   await mkdir(join(root, 'config'))

@@ -65,7 +65,7 @@ test('mcp-34: with --mcp-discovery off nothing is looked for', async (t) => {
   })
 })
 
-test('mcp-39: a value of .mcp.json that may be a secret is shown nowhere, and the table names a secret in its place', async (t) => {
+test('mcp-41: a value of .mcp.json that may be a secret is shown nowhere, and the table names a secret in its place', async (t) => {
   const workspace = await makeFolder(t)
   const mcpServers = {
     local: {
