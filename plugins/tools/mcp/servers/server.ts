@@ -33,6 +33,7 @@ export interface ServerParts extends OpenParts {
 const [firstWaitMs, longestWaitMs, steadyMs] = [1_000, 60_000, 30_000]
 
 const anewText = 'it is connected anew'
+
 export const createServer = (parts: ServerParts, name: string, entry: ServerEntry): McpServer => {
   const life = new ServerLife(parts, name, entry)
   life.begin()

@@ -88,6 +88,28 @@ test('mcp-11: what an earlier attempt may have done stays unknown when the serve
   t.regex(err, /could not be asked, so the call was not made/u, 'of one that was never made the tool says nothing')
 })
 
+test('mcp-15: what a tool answers is 200, an error of its own too, and what the daemon says instead is a problem', async (t) => {
+  const tools = ['plain', 'wrong', 'refuses', 'hangs'].map((name) => ({ name, inputSchema }))
+  const notes = join(await makeFolder(t), 'notes')
+  const daemon = await daemonWith(t, {
+    one: planned({ tools }, { tool_timeout_sec: 1, effects: { hangs: 'read' } }),
+    away: planned({ notes, tools, dies: 'tools/call', staysAway: true }, { startup_timeout_sec: 1 }),
+  })
+  await Promise.all(['one', 'away'].map((name) => serverIn(daemon, name)))
+  const called = async (name: string) => {
+    const { status, body } = await daemon.request('POST', `/v1/runtime/mcp/tools/mcp__${name}/call`, {})
+    return [name, status, body.code ?? body.output.is_error]
+  }
+  t.deepEqual(await Promise.all(['one__plain', 'one__wrong', 'one__refuses', 'one__hangs'].map(called)), [
+    ['one__plain', 200, false],
+    ['one__wrong', 200, true],
+    ['one__refuses', 502, 'mcp_call_refused'],
+    ['one__hangs', 502, 'mcp_outcome_unknown'],
+  ])
+  t.deepEqual(await called('away__plain'), ['away__plain', 502, 'mcp_outcome_unknown'])
+  t.deepEqual(await called('away__plain'), ['away__plain', 503, 'mcp_server_unavailable'])
+})
+
 test('mcp-11: a status that does not say that the call was not read leaves a call of once unknown, and a time-out tells its time', async (t) => {
   const [unread, unclear] = [
     [401, 404, 405, 413],

@@ -11,7 +11,7 @@ import { askedOf, eventually, planned, serverIn, writeServers } from '../../../.
 import { makeFolder } from '../../../../support/tools.js'
 
 const inputSchema = { type: 'object' }
-const tools = ['slow', 'plain'].map((name) => ({ name, inputSchema }))
+const tools = ['slow', 'plain', 'hangs'].map((name) => ({ name, inputSchema }))
 const call = ({ request }: TestDaemon, name: string) =>
   request('POST', `/v1/runtime/mcp/tools/mcp__one__${name}/call`, {})
 const store = async ({ request }: TestDaemon, value: string): Promise<void> => {
@@ -41,7 +41,7 @@ const toolsOf = async ({ request }: TestDaemon): Promise<string[]> =>
 test('mcp-39: what a save changes of filters, effects and time-outs holds at once, and calls in flight go on', async (t) => {
   const { daemon, save, slow, begun } = await inCall(t)
   await save({ disabled_tools: ['plain'], effects: { slow: 'read' }, tool_timeout_sec: 1, required: true })
-  await eventually(async () => ((await toolsOf(daemon)).join() === 'slow read' ? true : undefined))
+  await eventually(async () => ((await toolsOf(daemon)).join() === 'slow read,hangs once' ? true : undefined))
   t.is((await slow).body.output?.output.text, 'slow {}', 'with the time-out that it began with')
   t.is((await serverIn(daemon, 'one')).required, true)
   t.is((await call(daemon, 'slow')).body.code, 'mcp_outcome_unknown', 'a later one has the new time-out')
@@ -53,7 +53,9 @@ test('mcp-39: what a save changes of filters, effects and time-outs holds at onc
 test('mcp-39: a tool that was left out is there when a save lets it count', async (t) => {
   const { daemon, save, slow, begun } = await inCall(t, { enabled_tools: ['slow'] })
   await save({ enabled_tools: ['*'] })
-  await eventually(async () => ((await toolsOf(daemon)).join() === 'slow once,plain once' ? true : undefined))
+  await eventually(async () =>
+    (await toolsOf(daemon)).join() === 'slow once,plain once,hangs once' ? true : undefined,
+  )
   t.is((await slow).status, 200)
   t.is(await begun(), 1)
 })
@@ -78,7 +80,7 @@ test('mcp-40: so is one whose arguments were changed, and what a save left out t
   const { daemon, save, slow, begun } = await inCall(t)
   await save({ disabled_tools: ['slow'] }, { instructions: 'Another one.' })
   await serverIn(daemon, 'one', 'connecting')
-  t.deepEqual(await toolsOf(daemon), ['plain once'])
+  t.deepEqual(await toolsOf(daemon), ['plain once', 'hangs once'])
   t.is((await call(daemon, 'plain')).status, 200)
   t.is((await slow).status, 200)
   t.is(await begun(), 2)
@@ -113,10 +115,23 @@ test('mcp-40: a server that comes back while its program is at work begins when 
   t.is(await begun(), 2)
 })
 
-test('mcp-40: with a secret that was revoked nothing goes on, and a stop waits for no call', async (t) => {
+test('mcp-40: with a secret that was revoked nothing goes on', async (t) => {
   const { daemon, slow } = await inCall(t, { env_secret_refs: { KEY: 'mcp.key' } })
   await daemon.request('POST', '/v1/runtime/auth/slots/mcp.key/revoke', {})
   t.is((await slow).body.code, 'mcp_outcome_unknown')
+})
+
+test('mcp-40: a stop waits for no call, also of a server that was removed', async (t) => {
+  const { daemon, root, notes, slow } = await inCall(t, { tool_timeout_sec: 600 })
+  const hanging = call(daemon, 'hangs').catch(() => {})
+  await askedOf(notes, 'tools/call hangs')
+  await writeServers(root, {})
+  await eventually(async () => ((await toolsOf(daemon)).length === 0 ? true : undefined))
+  t.is((await slow).status, 200)
+  const began = performance.now()
+  await daemon.stop()
+  t.true(performance.now() - began < 30_000, 'as long as it waits for requests')
+  await hanging
 })
 
 test('mcp-40: a server over HTTP is asked with the new secret at once, beside the calls in flight', async (t) => {
