@@ -226,13 +226,13 @@ test('hooks-37: what looks like an outcome and is none is a failure of a hook th
   await set({ pre_tool_use: [{ ...command(`echo '[{"decision":"block"}]'`), failure_policy: { mode: 'closed' } }] })
   await run()
   t.deepEqual(made, [])
-  t.like((await letters())[0], { error: 'its outcome is JSON, and no object' })
+  t.is((await letters())[0].error, 'its outcome is JSON, and no object: [{"decision":"block"}]')
   await set({
     pre_tool_use: [{ ...command(`echo hello; echo '{"decision":"block"}'`), failure_policy: { mode: 'closed' } }],
   })
   await run()
   t.deepEqual(made, [])
-  t.like((await letters())[0], { error: 'other text stands beside its outcome: it must put out the JSON alone' })
+  t.regex((await letters())[0].error, /^other text stands beside its outcome: it must put out the JSON alone: hello/u)
 })
 
 test('hooks-29: a misspelt member of an outcome is a failure of a hook that must not fail, and told of another', async (t) => {
