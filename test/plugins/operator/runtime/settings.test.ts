@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { enums, integer, string, unsafeCast } from '../../../../core/plugin.js'
 import { RuntimeSettings, defineSetting } from '../../../../plugins/operator/runtime/contract.js'
 import { HookCallbacks } from '../../../../plugins/operator/hooks/contract.js'
@@ -241,7 +241,8 @@ test('runtime-29: what cannot hold at present is kept through other changes and 
   t.deepEqual(third.daemon.view.warnings(), [])
 })
 
-test('runtime-29: a rollback leaves alone what it does not change, and brings back nothing that cannot hold', async (t) => {
+/** A daemon with the model routes `first` and `alt`; `write` saves others. */
+const startWithRoutes = async (t: ExecutionContext<any>) => {
   const root = await freshRoot()
   await mkdir(join(root, 'config'), { recursive: true })
   const write = (...names: string[]) =>
@@ -250,7 +251,11 @@ test('runtime-29: a rollback leaves alone what it does not change, and brings ba
       `default_route = "first"\n${names.map((name) => `[routes.${name}]\ndriver = "demo"\n`).join('')}`,
     )
   await write('first', 'alt')
-  const daemon = await startTestDaemon(t, { root })
+  return { root, write, daemon: await startTestDaemon(t, { root }) }
+}
+
+test('runtime-29: a rollback leaves alone what it does not change, and brings back nothing that cannot hold', async (t) => {
+  const { write, daemon } = await startWithRoutes(t)
   const change = (what: string, body: object = {}) => daemon.request('POST', `/v1/runtime/${what}`, body)
   t.is((await change('model', { provider: 'alt', model: 'one' })).status, 200)
   t.is((await change('permission-mode', { mode: 'plan' })).status, 200)
@@ -516,15 +521,7 @@ test('command-line-2, runtime-31: a model of a route that is not there is refuse
 })
 
 test('runtime-28: a revision shows what held in place of a kept value that could not, also when it can again', async (t) => {
-  const root = await freshRoot()
-  await mkdir(join(root, 'config'), { recursive: true })
-  const write = (...names: string[]) =>
-    writeFile(
-      join(root, 'config', 'routes.toml'),
-      `default_route = "first"\n${names.map((name) => `[routes.${name}]\ndriver = "demo"\n`).join('')}`,
-    )
-  await write('first', 'alt')
-  const daemon = await startTestDaemon(t, { root })
+  const { root, write, daemon } = await startWithRoutes(t)
   const routes = async ({ request }: Pick<typeof daemon, 'request'>) =>
     (await request('GET', '/v1/runtime/revisions')).body.revisions.map(
       ({ revision, route_id, unfit }: any) => `${revision} ${route_id} ${unfit ?? ''}`,
