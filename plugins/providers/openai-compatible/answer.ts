@@ -1,6 +1,6 @@
 /** Collects what the server streams and decides at its end what the answer is. Nothing acts before that. */
 import type { AssistantPart, ModelEvent, ToolCallPart, Usage, WebPage } from '../../execution/models/contract.js'
-import { excess, readChunk, type Chunk, type Piece } from './chunk.js'
+import { excess, readChunk, readCompletion, type Chunk, type Piece } from './chunk.js'
 import {
   beginGathering,
   endingOf,
@@ -43,6 +43,11 @@ export const createAnswer = (asked: Asked, newId: () => string): Answer => {
       if (so.isDone || so.fault !== undefined) return
       if (isLastEvent(data)) so.isDone = true
       else takeChunk(so, readChunk(data), asked)
+    },
+    takeWhole(data) {
+      const completion = readCompletion(data)
+      if (completion !== undefined) takeChunk(so, completion, asked)
+      return completion !== undefined
     },
     overflow: () => takeChunk(so, excess, asked),
     fresh: so.fresh.take,

@@ -422,7 +422,7 @@ const bad: [string, Reply, string][] = [
     { type: 'status', status: 200, body: '<html>', headers: { 'content-type': 'text/html' } },
     'bad_request final',
   ],
-  ['a whole JSON answer', { type: 'status', status: 200, body: '{"choices":[]}' }, 'bad_request final'],
+  ['JSON that is no answer', { type: 'status', status: 200, body: '{"choices":[]}' }, 'bad_request final'],
   ['no content', { type: 'status', status: 204 }, 'bad_request final'],
   ['a redirect', { type: 'status', status: 307, headers: { location: 'http://127.0.0.1:1/' } }, 'bad_request final'],
   ['a broken connection', { type: 'broken' }, 'network retryable'],
