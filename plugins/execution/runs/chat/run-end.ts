@@ -1,6 +1,6 @@
 /** What became of a run, in a sentence with what to do. */
 import { sentence, visibleLine, showTime } from '../../../../core/plugin.js'
-import { cutText, type RunRow } from '../terminal/run-text.js'
+import { endTexts, type RunRow } from '../terminal/run-text.js'
 
 const again = '/retry makes it anew.'
 
@@ -24,11 +24,11 @@ export const outcomeText = ({
   status,
   error = 'nobody said why',
   outputs = [],
-  answer_ended,
+  answer_ended = '',
 }: RunRow): string | undefined => {
   if (status === 'failed') return `The run failed: ${sentence(visibleLine(error))}`
   if (status === 'interrupted' || status === 'cancelled') return `The run was ${status}.`
-  if (answer_ended === 'cut') return `(${cutText})`
+  if (endTexts[answer_ended] !== undefined) return `(${endTexts[answer_ended]})`
   return status === 'completed' && outputs.length === 0 ? '(the last answer of the model was empty)' : undefined
 }
 

@@ -154,10 +154,22 @@ const quirks: [string, Reply, (answer: Answer) => unknown, unknown][] = [
     ],
   ],
   [
-    'a word for the end that only this server knows',
+    'a word of its own for the end',
     stream(chunk({ content: 'x' }), chunk({}, 'eos_token')),
     ({ done }) => done?.outcome,
     'stop',
+  ],
+  [
+    'a word for the end that only this server knows',
+    stream(chunk({ content: 'x' }), chunk({}, 'banana')),
+    ({ done }) => done?.outcome,
+    'other',
+  ],
+  [
+    'a word of another protocol for the output limit',
+    stream(chunk({ content: 'x' }), chunk({}, 'MAX_TOKENS')),
+    ({ done }) => done?.outcome,
+    'length',
   ],
   ['the output limit', stream(chunk({ content: 'x' }), chunk({}, 'length')), ({ done }) => done?.outcome, 'length'],
   [
