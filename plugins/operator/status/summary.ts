@@ -163,10 +163,9 @@ const heldCalls = ({ provider_readiness, runs }: Answer): string | undefined => 
   const isWorking = (runs?.running ?? 0) > 0
   const holds = ({ active, waiting_calls = 0 }: ModelRoute): boolean => waiting_calls > 0 || (active && isWorking)
   const route = provider_readiness?.routes.find((one) => holds(one) && heldUntil(one) !== undefined)
-  return (
-    route &&
-    `Calls of ${visibleLine(route.route_id)} wait until ${heldUntil(route)}, as its server asked: holdfast runs list --status running`
-  )
+  if (route === undefined) return undefined
+  const name = visibleLine(route.route_id)
+  return `Calls of ${name} wait until ${heldUntil(route)}, as its server asked: holdfast runs list --status running`
 }
 
 /** The one thing to do now. */

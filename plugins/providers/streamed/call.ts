@@ -5,11 +5,10 @@ import type { AnswerShare } from './transport/answer-budget.js'
 import { answerErrors } from './errors.js'
 import type { Answer } from './contract.js'
 import { largestEvent } from './event-json.js'
-import { createEventReader } from './event-stream.js'
+import { createEventReader, createWholeReader, type WholeReader } from './event-stream.js'
 import { broken, failures, refused, type Asked, type Refusal } from './failure.js'
 import { createOutlet } from './outlet.js'
 import type { Headers, Listener, Question, Sent, Transport } from './transport/transport.js'
-import { createWholeReader, type WholeReader } from './whole-answer.js'
 
 export interface CallOptions {
   readonly clock: Clock

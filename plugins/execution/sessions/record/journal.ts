@@ -85,7 +85,7 @@ type CallCost = { cost_microusd?: number; price?: string }
 /** How a call ended: `unknown` means the daemon died between intent and outcome. */
 export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
 
-/** Of an answer that may not be whole: `cut` at the limit of its length, `unexplained` for a reason that nobody knows. */
+/** Of an answer that ended `cut`, at the limit of its length, or `unexplained`, for a reason that nobody knows. */
 export type AnswerMarks = {
   readonly cut?: true
   readonly unexplained?: true
