@@ -165,7 +165,7 @@ const heldCalls = ({ provider_readiness, runs }: Answer): string | undefined => 
   const route = provider_readiness?.routes.find((one) => holds(one) && heldUntil(one) !== undefined)
   if (route === undefined) return undefined
   const name = visibleLine(route.route_id)
-  return `Calls of ${name} wait until ${heldUntil(route)}, as its server asked: holdfast runs list --status running`
+  return `Calls of ${name} wait until ${heldUntil(route)}, as its server asked: holdfast runs list`
 }
 
 /** The one thing to do now. */

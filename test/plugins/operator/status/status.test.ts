@@ -155,7 +155,7 @@ test('runtime-8: calls that are held back are told with the time of the next one
   t.regex(text, /^ {2}model {5}r\/m, ready; calls held back until 07:30:03 UTC$/mu)
   t.regex(text, /^ {2}routes {4}r \(calls held back\), other \(calls held back\)$/mu)
   t.regex(showStatus(of({ state: 'warning' })), /r\/m is not ready: Ready\.; calls held back until 07:30:03 UTC$/mu)
-  t.is(nextStep(of({})), 'Calls of r wait until 07:30:03 UTC, as its server asked: holdfast runs list --status running')
+  t.is(nextStep(of({})), 'Calls of r wait until 07:30:03 UTC, as its server asked: holdfast runs list')
   t.regex(nextStep(of({ active: false })), /^Calls of other wait/u)
   t.is(nextStep(of({ held: undefined })), 'Mend it.')
   t.is(nextStep(of({}, 0)), 'Mend it.')
