@@ -25,8 +25,9 @@ export const isAttended = (): boolean => process.stdout.isTTY
 
 /** Columns of a terminal that does not say how many it has, and of what is none. */
 const usualColumns = 80
+const columnsOf = (stream: { readonly columns: number }): number => stream.columns || usualColumns
 /** Signs of one line of standard output. */
-export const columns = (): number => process.stdout.columns || usualColumns
+export const columns = (): number => columnsOf(process.stdout)
 
 /** One line or block of text on standard error. */
 export const printError = (text: string): void => {
@@ -35,7 +36,7 @@ export const printError = (text: string): void => {
 
 /** Writes the last line of a terminal on standard error again; an empty text leaves nothing of it. */
 export const replaceLine = (text: string): void => {
-  process.stderr.write(`\r${visible(text).slice(0, Math.max(1, process.stderr.columns - 1))}\u001b[K`)
+  process.stderr.write(`\r${visible(text).slice(0, Math.max(1, columnsOf(process.stderr) - 1))}\u001b[K`)
 }
 
 /** Takes lines of the log, which makes its lines visible itself. */

@@ -10,3 +10,6 @@ export const givenTime = (): Struct<number, null> =>
 
 /** For a person: `2027-01-31T12:00:00.000Z`; a number that no calendar has, as it is. */
 export const showTime = (ms: number): string => (Math.abs(ms) <= latestTime ? new Date(ms).toISOString() : String(ms))
+
+/** The time of day of a moment that is near, such as `07:30:03 UTC`. */
+export const showClockTime = (ms: number): string => `${showTime(ms).slice(11, 19)} UTC`

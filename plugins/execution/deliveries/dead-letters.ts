@@ -1,6 +1,6 @@
 /** A dead letter, sent again as a new delivery (deliveries-20 and deliveries-21) or resolved (deliveries-35). */
 import { createHash } from 'node:crypto'
-import type { Tx } from '../../../core/plugin.js'
+import type { Problem, Tx } from '../../../core/plugin.js'
 import { deliveryErrors } from './errors.js'
 import {
   nameFiles,
@@ -30,10 +30,21 @@ export const markResolved = (letter: DeadDelivery, { tx, store, reason }: Resolu
   return resolved
 }
 
-export const findDeadLetter = ({ deliveries }: DeliveryStore, delivery_id: string): DeadDelivery => {
-  const delivery = deliveries.find(delivery_id)
-  if (delivery?.status !== 'dead_lettered')
-    throw deliveryErrors.delivery_not_found({ details: { sought: 'dead letter', delivery_id } })
+const fell = ', or it fell: the archives of archive_dir, if there are any, have it (holdfast state show --archive FILE)'
+
+/** Nobody can tell from its id, which is a digest, whether a delivery fell or never was. */
+export const absentDelivery = (
+  { deliveries }: DeliveryStore,
+  sought: 'delivery' | 'dead letter',
+  delivery_id: string,
+): Problem => {
+  const or_fell = deliveries.falls > 0 && !deliveries.has(delivery_id) ? fell : ''
+  return deliveryErrors.delivery_not_found({ details: { sought, delivery_id, or_fell } })
+}
+
+export const findDeadLetter = (store: DeliveryStore, delivery_id: string): DeadDelivery => {
+  const delivery = store.deliveries.find(delivery_id)
+  if (delivery?.status !== 'dead_lettered') throw absentDelivery(store, 'dead letter', delivery_id)
   return delivery
 }
 

@@ -9,7 +9,7 @@ export const deliveryErrors = defineErrors({
   delivery_not_found: {
     status: 404,
     domain: 'deliveries',
-    detail: 'There is no {sought} {delivery_id} here.',
+    detail: 'There is no {sought} {delivery_id} here{or_fell}.',
     action: 'List the deliveries with GET /v1/deliveries; only dead-lettered ones can be replayed or resolved.',
   },
 })

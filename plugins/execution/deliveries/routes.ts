@@ -16,7 +16,7 @@ import {
 import { deliveryStatuses, DeliveryView } from './contract.js'
 import { listDeliveries } from './delivery-list.js'
 import { deliveryErrors } from './errors.js'
-import { replayDelivery, resolveDeadLetter, type ReplayParts } from './dead-letters.js'
+import { absentDelivery, replayDelivery, resolveDeadLetter, type ReplayParts } from './dead-letters.js'
 import { viewDelivery } from './views.js'
 
 const id = () => string({ min: 1, max: 200 })
@@ -74,8 +74,7 @@ const read = ({ store }: ReplayParts): Route =>
     problems: [deliveryErrors.delivery_not_found],
     handler: ({ params: { delivery_id } }) => {
       const delivery = store.deliveries.find(delivery_id)
-      if (delivery === undefined)
-        throw deliveryErrors.delivery_not_found({ details: { sought: 'delivery', delivery_id } })
+      if (delivery === undefined) throw absentDelivery(store, 'delivery', delivery_id)
       return viewDelivery(delivery)
     },
   })

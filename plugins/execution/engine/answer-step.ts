@@ -8,6 +8,7 @@ import {
   type ToolCallPart,
 } from '../models/contract.js'
 import { answerEnd, type RunEdit, type RunRecord } from '../runs/contract.js'
+import type { AnswerMarks } from '../sessions/contract.js'
 import { mostReminders, missingOf } from './completion.js'
 import { activeMs, change, changeLazily, isCut, trace, type Execution } from './execution.js'
 import { holdEnd, isWatched, judgeWatched, type Judged } from './intercept.js'
@@ -65,12 +66,17 @@ type Parts = Extract<Answer, { type: 'parts' }>
 
 const isCutShort = ({ outcome }: Parts): boolean => outcome === 'length'
 
+const marksOf = ({ outcome }: Parts): AnswerMarks => {
+  if (outcome === 'length') return { cut: true }
+  return outcome === 'other' ? { unexplained: true } : {}
+}
+
 const note = (edit: RunEdit, answer: Parts, not_taken?: string): void => {
   const { usage, parts: content } = answer
   answer.taken = true
   const why = not_taken === undefined ? {} : { not_taken }
-  const cut = isCutShort(answer) ? { cut: true as const } : {}
-  edit.note({ type: 'message', message: { role: 'assistant', content }, usage, ...why, ...cut, ...edit.bill(usage) })
+  const message = { role: 'assistant' as const, content }
+  edit.note({ type: 'message', message, usage, ...why, ...marksOf(answer), ...edit.bill(usage) })
   endRouteWait(edit)
 }
 
@@ -100,7 +106,7 @@ const completeRun = async (execution: Execution, answer: Parts, held = 0): Promi
       return remind(edit, hold.reason)
     }
     say(edit, answer)
-    const answer_ended = answerEnd(answer.parts, isCutShort(answer))
+    const answer_ended = answerEnd(answer.parts, marksOf(answer))
     if (answer_ended !== undefined) edit.amend((run) => ({ ...run, answer_ended }))
     edit.step({ to: 'completed' }, { type: 'completed' })
   })

@@ -9,7 +9,7 @@ export type Answer =
   | {
       readonly type: 'parts'
       readonly parts: AssistantPart[]
-      readonly outcome: 'stop' | 'tool_calls' | 'length' | 'paused'
+      readonly outcome: 'stop' | 'tool_calls' | 'length' | 'paused' | 'other'
       readonly usage: Usage
       /** It stands in the journal, with what it used. */
       taken: boolean

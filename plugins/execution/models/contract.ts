@@ -145,15 +145,16 @@ export interface ModelFailure {
  * they come (for people who watch; neighbours of one kind may be joined, none is held back for that),
  * whole parts when they are complete, and exactly one `done`, last. Parts before a failed `done` are discarded by the
  * engine: nothing acts on them. An answer that was cut at its length ends with `length`, also when it has calls: none
- * of them is made. `paused`: it has no calls, and its server wants to be asked again with it to go on. An event that is
- * none of these, or has a member of another type, fails the call as `provider_fault`, and nothing is asked for again.
+ * of them is made. `paused`: it has no calls, and its server wants to be asked again with it to go on. `other`: it has
+ * no calls, and the provider does not know the reason that its server gave. An event that is none of these, or has a
+ * member of another type, fails the call as `provider_fault`, and nothing is asked for again.
  */
 export type ModelEvent =
   | RouteEvent
   | { type: 'text_delta'; text: string }
   | { type: 'reasoning_delta'; text: string }
   | { type: 'part'; part: AssistantPart }
-  | { type: 'done'; outcome: 'stop' | 'tool_calls' | 'length' | 'paused'; usage: Usage }
+  | { type: 'done'; outcome: 'stop' | 'tool_calls' | 'length' | 'paused' | 'other'; usage: Usage }
   | { type: 'done'; outcome: 'failed'; failure: ModelFailure; usage?: Usage }
 
 /** Whether a route can be used (models-10). */

@@ -13,6 +13,7 @@ import {
   type Warning,
 } from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
+import { heldModels } from './routes.js'
 import { routeCapabilityFields, type ModelRoute, type Models, type Readiness } from './contract.js'
 
 const routeReadiness = object({
@@ -26,6 +27,8 @@ const routeReadiness = object({
   code: doc(string(), 'A stable code.'),
   message: string(),
   action: optional(string()),
+  held: optional(doc(heldModels, 'Models that are not asked now, as the server asked for; absent where all are.')),
+  waiting_calls: optional(doc(integer({ min: 1 }), 'Calls that are held back for that now.')),
 })
 
 const providerReadiness = object({
@@ -37,8 +40,10 @@ const providerReadiness = object({
   routes: array(routeReadiness),
 })
 
-const describe = (models: Models, { connection, capabilities, route_id, provider, model, auth_ref }: ModelRoute) => {
+const describe = (models: Models, route: ModelRoute) => {
+  const { connection, capabilities, route_id, provider, model, auth_ref, pace } = route
   const active = route_id === models.default_route
+  const { held = [], waiting = 0 } = pace?.() ?? {}
   return {
     route_id,
     provider,
@@ -47,6 +52,8 @@ const describe = (models: Models, { connection, capabilities, route_id, provider
     active,
     ...(auth_ref !== undefined && { auth_ref }),
     ...connection.readiness(),
+    ...(held.length > 0 && { held: held.map((one) => ({ ...one })) }),
+    ...(waiting > 0 && { waiting_calls: waiting }),
   }
 }
 

@@ -15,13 +15,15 @@ import {
 } from '../../../core/plugin.js'
 import type { ModelProvider, ModelRoute } from './contract.js'
 
+/** Models of a route that are not asked for a while. */
+export const heldModels = array(
+  object({ model: string(), until_ms: doc(timestamp(), 'When it is asked again, Unix ms.') }),
+)
+
 const RoutePaceView = object({
   route_id: doc(string(), 'Id of the model route.'),
   waiting_calls: doc(integer({ min: 0 }), 'Calls that are held back now, as the server asked for.'),
-  held: doc(
-    array(object({ model: string(), until_ms: doc(timestamp(), 'When it is asked again, Unix ms.') })),
-    'Models that are not asked now.',
-  ),
+  held: doc(heldModels, 'Models that are not asked now.'),
   limits: doc(
     array(
       object({

@@ -54,6 +54,7 @@ export { DaemonOutputRecord } from './record/output.js'
 export { compactionCauses } from './record/journal.js'
 /** What the journal of a session is made of. */
 export type {
+  AnswerMarks,
   CompactionCause,
   CompletionMark,
   InterceptedNote,

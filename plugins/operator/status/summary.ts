@@ -8,6 +8,7 @@ import {
   optional,
   string,
   visibleLine,
+  showClockTime,
   showDay,
   showSize,
   visibleBlock,
@@ -55,7 +56,15 @@ export const StatusAnswer = open({
   provider_readiness: optional(
     open({
       routes: array(
-        open({ route_id: string(), model: string(), active: boolean(), state: string(), message: string() }),
+        open({
+          route_id: string(),
+          model: string(),
+          active: boolean(),
+          state: string(),
+          message: string(),
+          held: optional(array(open({ until_ms: number() }))),
+          waiting_calls: optional(integer()),
+        }),
       ),
     }),
   ),
@@ -92,18 +101,29 @@ const findingsLine = (findings: NonNullable<Answer['findings']>): (readonly [str
 }
 
 type ModelRoute = NonNullable<Answer['provider_readiness']>['routes'][number]
+/** When all its models are asked again; undefined while they are. */
+const heldUntil = ({ held = [] }: ModelRoute): string | undefined =>
+  held.length === 0 ? undefined : showClockTime(Math.max(...held.map(({ until_ms }) => until_ms)))
+
 /** A provider may have no model yet. */
-const modelLine = ({ route_id, model, state, message }: ModelRoute): string => {
+const modelLine = (route: ModelRoute): string => {
+  const { route_id, model, state, message } = route
   const name = visibleLine(model === '' ? route_id : `${route_id}/${model}`)
-  return state === 'ok' ? `${name}, ready` : `${name} is not ready: ${visibleLine(message)}`
+  const until = heldUntil(route)
+  const pause = until === undefined ? '' : `calls held back until ${until}`
+  if (state === 'ok') return [`${name}, ready`, pause].filter(Boolean).join('; ')
+  return [`${name} is not ready: ${visibleLine(message)}`, pause].filter(Boolean).join('; ')
+}
+
+const remarkOn = (route: ModelRoute): string => {
+  if (route.state !== 'ok') return ' (not ready)'
+  return heldUntil(route) === undefined ? '' : ' (calls held back)'
 }
 
 const mostNamed = 20
 /** Where there are several. */
 const routesLine = (routes: readonly ModelRoute[]): string => {
-  const names = routes
-    .slice(0, mostNamed)
-    .map(({ route_id, state }) => `${visibleLine(route_id)}${state === 'ok' ? '' : ' (not ready)'}`)
+  const names = routes.slice(0, mostNamed).map((route) => `${visibleLine(route.route_id)}${remarkOn(route)}`)
   return [...names, ...(routes.length > mostNamed ? ['…'] : [])].join(', ')
 }
 
@@ -138,8 +158,19 @@ const facts = (answer: Answer): (readonly [string, string])[] => {
   ]
 }
 
+/** Before a warning of the refusal behind it, which would have people mend what is whole. */
+const heldCalls = ({ provider_readiness, runs }: Answer): string | undefined => {
+  const isWorking = (runs?.running ?? 0) > 0
+  const holds = ({ active, waiting_calls = 0 }: ModelRoute): boolean => waiting_calls > 0 || (active && isWorking)
+  const route = provider_readiness?.routes.find((one) => holds(one) && heldUntil(one) !== undefined)
+  if (route === undefined) return undefined
+  const name = visibleLine(route.route_id)
+  return `Calls of ${name} wait until ${heldUntil(route)}, as its server asked: holdfast runs list`
+}
+
 /** The one thing to do now. */
-export const nextStep = ({ status, health, runs, sessions }: Answer): string => {
+export const nextStep = (answer: Answer): string => {
+  const { status, health, runs, sessions } = answer
   const urgent = health.warnings?.find(({ severity }) => severity === 'error')
   if (status === 'draining') return 'The daemon is stopping. Start it again with: holdfast serve'
   if (urgent !== undefined) return urgent.action ?? `See to ${urgent.code}.`
@@ -147,6 +178,8 @@ export const nextStep = ({ status, health, runs, sessions }: Answer): string => 
     return `${count(runs.waiting_for_approval, 'run waits', 'runs wait')} for approval: holdfast approvals list`
   if (runs !== undefined && runs.waiting_for_user_question > 0)
     return `${count(runs.waiting_for_user_question, 'run waits', 'runs wait')} for an answer: holdfast questions list`
+  const held = heldCalls(answer)
+  if (held !== undefined) return held
   const all = health.warnings ?? []
   const warnings = all.filter(({ severity }) => severity !== 'info')
   const [warning] = [...warnings.filter(({ action }) => action !== undefined), ...warnings]

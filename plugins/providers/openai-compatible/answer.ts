@@ -1,6 +1,6 @@
 /** Collects what the server streams and decides at its end what the answer is. Nothing acts before that. */
 import type { AssistantPart, ModelEvent, ToolCallPart, Usage, WebPage } from '../../execution/models/contract.js'
-import { excess, readChunk, type Chunk, type Piece } from './chunk.js'
+import { excess, readChunk, readCompletion, type Chunk, type Piece } from './chunk.js'
 import {
   beginGathering,
   endingOf,
@@ -44,6 +44,11 @@ export const createAnswer = (asked: Asked, newId: () => string): Answer => {
       if (isLastEvent(data)) so.isDone = true
       else takeChunk(so, readChunk(data), asked)
     },
+    takeWhole(data) {
+      const completion = readCompletion(data)
+      if (completion !== undefined) takeChunk(so, completion, asked)
+      return completion !== undefined
+    },
     overflow: () => takeChunk(so, excess, asked),
     fresh: so.fresh.take,
     state: () => stateOf(so),
@@ -66,7 +71,7 @@ const takeChunk = (so: Collected, chunk: Chunk, asked: Asked): void => {
       so.usage = chunk.usage ?? so.usage
       search.add(so.cites, chunk.cites)
       if (so.finish === undefined) takePiece(so, chunk)
-      if (chunk.finish !== '') finishWith(so, finishes.get(chunk.finish) ?? 'other')
+      if (chunk.finish !== '') finishWith(so, finishes.get(chunk.finish.toLowerCase()) ?? 'other')
   }
 }
 
@@ -83,10 +88,16 @@ const say = (so: Collected, type: Said['type'], text: string): void => {
   so.fresh.add(type, text)
 }
 
-/** Servers that end with the last of these words did not finish the answer. */
+/** Servers that end with the last of these words did not finish the answer; some have words of other protocols. */
 const finishes = new Map<string, Finish>([
   ['stop', 'stop'],
+  ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['end_turn', 'stop'],
   ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['model_length', 'length'],
   ['content_filter', 'filtered'],
   ['function_call', 'tool_calls'],
   ['tool_calls', 'tool_calls'],

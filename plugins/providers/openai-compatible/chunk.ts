@@ -31,17 +31,34 @@ const nothing: Link = {}
 export const readChunk = (data: string): Chunk => {
   const value = readEvent(data)
   if (value === 'excess') return excess
-  if (value === 'garbage') return garbage
+  return value === 'garbage' ? garbage : chunkOf(value, 'delta')
+}
+
+/** What a completion says that came as one and not in chunks; undefined if the JSON is none. */
+export const readCompletion = (data: string): Chunk | undefined => {
+  const value = readEvent(data)
+  if (value === 'excess') return excess
+  if (value === 'garbage') return data.startsWith('{') ? garbage : undefined
+  const { choices } = value
+  const isOne = (Array.isArray(choices) && choices.length > 0) || errorIn(value) !== undefined
+  return isOne ? chunkOf(value, 'message') : undefined
+}
+
+const chunkOf = (value: Link, said: 'delta' | 'message'): Chunk => {
   const error = errorIn(value)
   if (error !== undefined) return error === null ? garbage : { type: 'error', error }
   const choices = value['choices'] ?? []
-  const choice = Array.isArray(choices) ? (choices[0] ?? nothing) : undefined
+  const choice = Array.isArray(choices) ? answerIn(choices) : undefined
   if (!isLink(choice)) return garbage
-  const delta = choice['delta'] ?? nothing
+  const delta = choice[said] ?? nothing
   const finish = choice['finish_reason'] ?? ''
   if (!isLink(delta) || typeof finish !== 'string') return garbage
   return piece(delta, finish.trim(), usageIn(value['usage'], 'prompt', 'completion'))
 }
+
+/** Of several choices the first one is the answer, wherever it stands. */
+const answerIn = (choices: readonly unknown[]): unknown =>
+  choices.find((choice) => !isLink(choice) || (choice['index'] ?? 0) === 0) ?? nothing
 
 /** The error that an event is; null for one that says nothing, undefined if the event is none. */
 const errorIn = (value: Link): unknown => {

@@ -22,7 +22,7 @@ export interface ScriptedProvider {
 const usage = { input_tokens: 1, output_tokens: 1 }
 
 /** The end of an answer. */
-export const done = (outcome: 'stop' | 'tool_calls' | 'length' = 'stop'): ModelEvent => ({
+export const done = (outcome: 'stop' | 'tool_calls' | 'length' | 'other' = 'stop'): ModelEvent => ({
   type: 'done',
   outcome,
   usage,

@@ -6,6 +6,11 @@ import type { Delta } from './fresh-deltas.js'
 export interface Answer {
   /** Takes the data of one event. What stands behind the end counts no more. */
   take(data: string): void
+  /**
+   * Takes the JSON of an answer that came at once, of a server that does not stream; false if it is none. Absent where
+   * every server of the protocol streams.
+   */
+  takeWhole?(data: string): boolean
   /** An event is larger than any that is read. */
   overflow(): void
   /** What became visible since the last time, neighbours of one kind joined. */

@@ -5,7 +5,7 @@ import type { AnswerShare } from './transport/answer-budget.js'
 import { answerErrors } from './errors.js'
 import type { Answer } from './contract.js'
 import { largestEvent } from './event-json.js'
-import { createEventReader } from './event-stream.js'
+import { createEventReader, createWholeReader, type WholeReader } from './event-stream.js'
 import { broken, failures, refused, type Asked, type Refusal } from './failure.js'
 import { createOutlet } from './outlet.js'
 import type { Headers, Listener, Question, Sent, Transport } from './transport/transport.js'
@@ -43,6 +43,9 @@ const packing = ({ 'content-encoding': encoding }: Headers): string | undefined 
   return /^[a-z0-9-]{1,20}$/u.test(word) ? word : 'an unknown encoding'
 }
 
+const notStreaming = (what: string): ModelFailure =>
+  broken(answerErrors.provider_not_streaming({ details: { what } }), true)
+
 /**
  * Nothing is asked before the first event is. What comes is read when it comes, also while the reader does something
  * else: so a slow one is not mistaken for a silent provider, and nobody waits inside undici. A class, because each call
@@ -53,6 +56,8 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
   readonly #outlet = createOutlet()
   readonly #answer: Answer
   readonly #feed: (bytes: Buffer) => void
+  /** Of a server that does not stream, in the place of events. */
+  #whole: WholeReader | undefined
   #sent: Sent | undefined
   #share: AnswerShare | undefined
   #refusal: Refusal | undefined
@@ -119,10 +124,13 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
     const packed = packing(headers)
     if (status >= 400) this.#refusal = { status, headers, body: '' }
     else if (status >= 300) this.#fail(broken(answerErrors.provider_redirected({ details: { status } }), true))
-    else if (status === 204 || status === 205 || /^(?:text\/html|application\/json)\b/iu.test(type))
-      this.#fail(broken(answerErrors.provider_not_streaming(), true))
+    else if (status === 204 || status === 205) this.#fail(notStreaming(`nothing (status ${status})`))
+    else if (/^text\/html\b/iu.test(type)) this.#fail(notStreaming('a web page'))
     else if (packed !== undefined)
       this.#fail(broken(answerErrors.provider_compressed({ details: { encoding: packed } }), true))
+    else if (!/^application\/json\b/iu.test(type)) return
+    else if (this.#answer.takeWhole === undefined) this.#fail(notStreaming('JSON'))
+    else this.#whole = createWholeReader(this.#answer, largestEvent)
   }
 
   bytes(bytes: Buffer): void {
@@ -159,11 +167,16 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
 
   #read(bytes: Buffer): void {
     if (this.#state === 'over') return
-    this.#feed(bytes)
-    for (const delta of this.#answer.fresh()) this.#outlet.put(delta)
+    if (this.#whole === undefined) this.#feed(bytes)
+    else this.#whole.feed(bytes)
+    this.#show()
     const state = this.#answer.state()
     if (state === 'failed') return this.#conclude()
     if (state !== 'open') this.#cancelLinger ??= this.#options.clock.after(lingerMs, () => this.#conclude())
+  }
+
+  #show(): void {
+    for (const delta of this.#answer.fresh()) this.#outlet.put(delta)
   }
 
   #refuse(bytes: Buffer): void {
@@ -175,8 +188,15 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
   end(): void {
     this.#cancelIdle?.()
     // What others say is heard first: to take an answer down costs more than to show many.
-    if (this.#late === undefined) setImmediate(() => this.#conclude())
-    else this.#afterLate = () => this.#conclude()
+    if (this.#late === undefined) setImmediate(() => this.#takeEnd())
+    else this.#afterLate = () => this.#takeEnd()
+  }
+
+  #takeEnd(): void {
+    if (this.#state === 'over') return
+    if (this.#whole?.take() === false) return this.#fail(notStreaming('JSON that is no answer of a model'))
+    this.#show()
+    this.#conclude()
   }
 
   broken(error: unknown): void {

@@ -27,7 +27,7 @@ export const endingOf = ({ fault, finish, usage, parts }: Collected): ModelEvent
       },
     ]
   const ended = calls.length > 0 ? 'tool_calls' : finish === 'paused' ? 'paused' : 'stop'
-  const outcome = finish === 'length' ? 'length' : ended
+  const outcome = finish === 'length' || finish === 'other' ? finish : ended
   return [
     ...parts.map((part): ModelEvent => ({ type: 'part', part })),
     { type: 'done', outcome, usage: usage ?? { input_tokens: 0, output_tokens: 0 } },

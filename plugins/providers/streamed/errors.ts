@@ -27,7 +27,7 @@ export const answerErrors = defineErrors({
   },
   provider_not_streaming: {
     status: 502,
-    detail: 'The provider did not answer with an event stream; the base URL may lack its path, such as /v1.',
+    detail: 'The provider answered with {what} and no event stream; the base URL may lack its path, such as /v1.',
   },
   provider_compressed: {
     status: 502,

@@ -1,6 +1,7 @@
-/** From the bytes of an event stream to the data of its events. */
+/** From the bytes of an answer to the data of its events, or to the answer that came at once. */
 import { StringDecoder } from 'node:string_decoder'
 import { createParser } from 'eventsource-parser'
+import type { Answer } from './answer.js'
 
 interface EventListener {
   /** Is given the data of an event that is whole. */
@@ -40,3 +41,23 @@ export const createEventReader = ({ take, overflow }: EventListener, most: numbe
 }
 
 const withoutMark = (text: string): string => (text.startsWith('\u{feff}') ? text.slice(1) : text)
+
+/** Of an answer that came at once, as JSON: its server does not stream. */
+export interface WholeReader {
+  feed(bytes: Buffer): void
+  /** Nothing follows. False if what came is no answer. */
+  take(): boolean
+}
+
+/** `most` code units are kept, and more end the answer. */
+export const createWholeReader = (answer: Answer, most: number): WholeReader => {
+  const decoder = new StringDecoder('utf8')
+  let text = ''
+  return {
+    feed(bytes) {
+      text += decoder.write(bytes)
+      if (text.length > most) answer.overflow()
+    },
+    take: () => answer.takeWhole?.((text + decoder.end()).trim()) === true,
+  }
+}

@@ -70,6 +70,7 @@ const done = tagged('outcome', {
   tool_calls: ended,
   length: ended,
   paused: ended,
+  other: ended,
   failed: open({ type: string(), outcome: string(), failure, usage: optional(usage) }),
 })
 

@@ -1,6 +1,6 @@
 /** What became of a run, in a sentence with what to do. */
-import { sentence, visibleLine, showTime } from '../../../../core/plugin.js'
-import { cutText, type RunRow } from '../terminal/run-text.js'
+import { sentence, visibleLine, showClockTime } from '../../../../core/plugin.js'
+import { endTexts, type RunRow } from '../terminal/run-text.js'
 
 const again = '/retry makes it anew.'
 
@@ -24,11 +24,11 @@ export const outcomeText = ({
   status,
   error = 'nobody said why',
   outputs = [],
-  answer_ended,
+  answer_ended = '',
 }: RunRow): string | undefined => {
   if (status === 'failed') return `The run failed: ${sentence(visibleLine(error))}`
   if (status === 'interrupted' || status === 'cancelled') return `The run was ${status}.`
-  if (answer_ended === 'cut') return `(${cutText})`
+  if (endTexts[answer_ended] !== undefined) return `(${endTexts[answer_ended]})`
   return status === 'completed' && outputs.length === 0 ? '(the last answer of the model was empty)' : undefined
 }
 
@@ -38,8 +38,6 @@ export const endText = (run: RunRow): string | undefined => {
   if (outcome === undefined || run.status === 'completed') return outcome
   return `${outcome} ${run.status === 'failed' ? adviceOn(run.error ?? '') : again}`
 }
-
-const clockTime = (at: number): string => `${showTime(at).slice(11, 19)} UTC`
 
 /** What an open run waits for, where no question says it. */
 export const waitText = ({
@@ -51,9 +49,9 @@ export const waitText = ({
   if (daemon_held === true) return 'The daemon holds and begins no run: holdfast release'
   if (status === 'queued') return 'Another run of this session goes first.'
   if (held !== undefined)
-    return `The server of the model has asked for time: it is called at ${clockTime(held.until_ms)}.`
+    return `The server of the model has asked for time: it is called at ${showClockTime(held.until_ms)}.`
   if (wait === undefined) return undefined
-  const at = clockTime(wait.next_attempt_at_ms)
+  const at = showClockTime(wait.next_attempt_at_ms)
   return `The model does not answer (${visibleLine(wait.message)}): attempt ${wait.attempts + 1} at ${at}.`
 }
 

@@ -135,8 +135,14 @@ const routeLines = ({ run_id, request: { provider = '-', model = '', fallback_mo
     : []),
 ]
 
-/** Of an answer that `max_output_tokens` or the server ended. */
-export const cutText = 'the answer was cut at the limit of its length'
+/** Of an answer that `max_output_tokens` or the server ended, and of one whose reason to end nobody knows. */
+export const endTexts: Readonly<Record<string, string>> = {
+  cut: 'the answer was cut at the limit of its length',
+  unexplained: 'the answer ended for a reason that nobody knows and may not be whole',
+}
+
+const endLine = ({ answer_ended: ended = '' }: Row): string[] =>
+  endTexts[ended] === undefined ? [] : [`  ${(ended === 'cut' ? ended : 'ended').padEnd(8)} ${endTexts[ended]}`]
 
 export const showRun = (run: Row): string =>
   [
@@ -154,7 +160,7 @@ export const showRun = (run: Row): string =>
       ...filesOf(output).map(fileLine),
     ]),
     ...(run.answered === undefined ? [] : answerLines(run.answered)),
-    ...(run.answer_ended === 'cut' ? [`  cut      ${cutText}`] : []),
+    ...endLine(run),
     ...(run.status === 'completed' && (run.outputs ?? []).length === 0 && run.kind !== 'parent_clarification'
       ? ['  output   none: the last answer of the model was empty']
       : []),
@@ -226,7 +232,7 @@ const detailOf = (event: ShownEvent): string | undefined => {
   if (not_taken !== undefined) return `not taken: ${not_taken}`
   if (tool_names !== undefined) {
     const parts = [
-      ended === 'cut' ? cutText : ended,
+      ended === undefined ? undefined : (endTexts[ended] ?? ended),
       ...(tool_names.length === 0 ? [] : [`calls ${tool_names.join(', ')}`]),
     ]
     return parts.filter((part) => part !== undefined).join(', ') || undefined

@@ -23,7 +23,7 @@ import {
   UserQuestionRequestView,
 } from '../../sessions/contract.js'
 import { AttachmentRef } from '../../../media/assets/contract.js'
-import { answerEnds } from '../record/answer-end.js'
+import { answerEnds, answerEndsDoc } from '../record/answer-end.js'
 import { RunView } from './run-view.js'
 
 /** Steps of a run between its events, for those who ask for them. */
@@ -34,13 +34,7 @@ const runStepFields = {
     not_taken: optional(
       doc(string(), 'Why the answer did not end the run, such as that it does not fit the schema: 500 characters.'),
     ),
-    ended: optional(
-      doc(
-        enums(answerEnds),
-        'Present where the answer is not whole: `cut` at the limit of its length, or `empty`, with neither text nor ' +
-          'a call.',
-      ),
-    ),
+    ended: optional(doc(enums(answerEnds), `Present where the answer is not whole: ${answerEndsDoc}`)),
   }),
   model_searched: object({
     type: literal('model_searched'),

@@ -70,11 +70,9 @@ const searchedIn = ({ content }: ModelMessage): Step[] => {
   ]
 }
 
-const answeredBy = (
-  { not_taken, cut }: Extract<JournalEntry, { type: 'message' }>,
-  { content }: AssistantMessage,
-): Step => {
-  const ended = answerEnd(content, cut === true)
+const answeredBy = (entry: Extract<JournalEntry, { type: 'message' }>, { content }: AssistantMessage): Step => {
+  const { not_taken } = entry
+  const ended = answerEnd(content, entry)
   return {
     type: 'model_answered',
     tool_names: content.flatMap((part) => (part.type === 'tool_call' ? [part.name] : [])),

@@ -17,7 +17,7 @@ import { AttachmentRef } from '../../../media/assets/contract.js'
 import { usageFields } from '../../../operator/usage/contract.js'
 import { DeliveryView } from '../../deliveries/contract.js'
 import { DaemonOutputRecord, ApprovalRequestView, Isolation, UserQuestionRequestView } from '../../sessions/contract.js'
-import { answerEnds } from '../record/answer-end.js'
+import { answerEnds, answerEndsDoc } from '../record/answer-end.js'
 import { RunWorktree } from '../record/run-workspaces.js'
 import { runKinds, runStatuses } from '../record/run-record.js'
 
@@ -100,11 +100,7 @@ export const RunView = named(
     ),
     error: optional(doc(string(), 'A stable code, a colon and a sentence.')),
     answer_ended: optional(
-      doc(
-        enums(answerEnds),
-        'Present where the answer that completed the run is not whole: `cut` at the limit of its length, or `empty`, ' +
-          'with neither text nor a call.',
-      ),
+      doc(enums(answerEnds), `Present where the answer that completed the run is not whole: ${answerEndsDoc}`),
     ),
     retry_of: optional(doc(string(), 'The ended run that this one repeats.')),
     usage: optional(doc(RunUsage, 'What its model calls used so far.')),

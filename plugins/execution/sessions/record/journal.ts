@@ -85,6 +85,12 @@ type CallCost = { cost_microusd?: number; price?: string }
 /** How a call ended: `unknown` means the daemon died between intent and outcome. */
 export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
 
+/** Of an answer that ended `cut`, at the limit of its length, or `unexplained`, for a reason that nobody knows. */
+export type AnswerMarks = {
+  readonly cut?: true
+  readonly unexplained?: true
+}
+
 /**
  * One entry of a session's journal. `event` is what the run's life is made
  * of; `message` is what the model said, kept verbatim; `intent` and `outcome`
@@ -101,8 +107,8 @@ export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
  */
 export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'event'; event: RunEvent }
-  /** `not_taken`: why an answer without calls did not end its run. `cut`: it ended at the limit of its length. */
-  | ({ type: 'message'; message: ModelMessage; usage?: CallUsage; not_taken?: string; cut?: true } & CallCost)
+  /** `not_taken`: why an answer without calls did not end its run. */
+  | ({ type: 'message'; message: ModelMessage; usage?: CallUsage; not_taken?: string } & AnswerMarks & CallCost)
   | ({ type: 'usage'; turn: number; attempt: number; code: string; usage?: CallUsage } & CallCost)
   | { type: 'intent'; tool_call_id: string; tool_name: string; effect: Effect; key: string; input_digest: string }
   | {

@@ -52,7 +52,7 @@ const stand = async (t: ExecutionContext, deliveries: JsonObject) => {
         .join() === 'dead_lettered,delivered,retrying',
   )
   await request('POST', '/v1/retention', { dry_run: true })
-  return { clock, send, until, retain }
+  return { request, clock, send, until, retain }
 }
 test('retention-4: a run of which a delivery has not arrived stays until somebody sees to that', async (t) => {
   const clock = createLeapingClock()
@@ -105,6 +105,26 @@ test('retention-4: a delivery that has not arrived and an unresolved dead letter
   t.like(await retain(), [{ kind: 'deliveries', records: 1 }])
   const rows = await until(() => true)
   t.deepEqual(statuses(rows), ['dead_lettered', 'delivered', 'retrying'])
+})
+
+test('deliveries-5: a delivery that is not there may have fallen, once one did', async (t) => {
+  const { request, clock, send, until, retain } = await stand(t, {})
+  const rows = await until(() => true)
+  const idOf = (status: string): string => rows.find((row) => row.status === status).delivery_id
+  const asked = [idOf('delivered'), `${idOf('delivered')}/replay`, `${idOf('delivered')}/resolve`]
+  const told = async (path: string): Promise<string> => {
+    const { status, body } = await request(path.includes('/') ? 'POST' : 'GET', `/v1/deliveries/${path}`)
+    t.deepEqual([status, body.code], [404, 'delivery_not_found'])
+    return body.detail
+  }
+  t.notRegex(await told('none'), /fell/u)
+  clock.leap(40 * day)
+  await send('arrives')
+  await until((all) => all.filter(({ status }) => status === 'delivered').length === 2)
+  await retain()
+  for (const path of asked)
+    t.regex(await told(path), /^There is no .* here, or it fell: .*holdfast state show --archive FILE\)\.$/u)
+  t.notRegex(await told(`${idOf('retrying')}/replay`), /fell/u, 'one that is there has not')
 })
 
 test('deliveries-31: a dead letter that nobody has seen to in its time is resolved as expired, and then it falls', async (t) => {

@@ -45,6 +45,18 @@ test('runs-57: an answer with neither text nor a call completes its run, and bot
   }
 })
 
+test('runs-57: an answer that ended for a reason that nobody knows says so in its run and its steps', async (t) => {
+  const { run, ended, shown, chat, events } = await ranWith(t, [text('Once upon a'), done('other')])
+  t.deepEqual([run.status, run.outputs[0].content, run.answer_ended], ['completed', 'Once upon a', 'unexplained'])
+  t.deepEqual(ended, ['unexplained'])
+  const said = 'the answer ended for a reason that nobody knows and may not be whole'
+  t.true(shown.includes(`\n  ended    ${said}`))
+  t.is(chat, `(${said})`)
+  t.true(events.includes(`model_answered  ${said}`))
+  const silent = await ranWith(t, [done('other')])
+  t.is(silent.run.answer_ended, 'empty')
+})
+
 test('runs-57: of a run whose last answer is whole only the step of the one that was cut says so', async (t) => {
   const { run, ended, shown, events } = await ranWith(
     t,

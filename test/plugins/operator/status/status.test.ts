@@ -141,6 +141,26 @@ test('runtime-8: the line of the runs tells of every status that a run can have'
   for (const status of runStatuses) t.true(text.includes(`7 ${status.replaceAll('_', ' ')}`), status)
 })
 
+test('runtime-8: calls that are held back are told with the time of the next one, and Next says so where work waits', (t) => {
+  const until_ms = Date.parse('2026-01-31T07:30:03Z')
+  const route = { route_id: 'r', model: 'm', active: true, state: 'ok', message: 'Ready.', held: [{ until_ms }] }
+  const other = { ...route, route_id: 'other', active: false }
+  const warning = { severity: 'warning', code: 'provider_route_failing', message: 'm', action: 'Mend it.' }
+  const of = (more: object, running = 1): Facts => {
+    const one = { ...route, ...more }
+    const routes = [one, { ...other, ...(one.active ? {} : { waiting_calls: 2 }) }]
+    return facts({ provider_readiness: { routes }, runs: { ...runs, running }, health: { warnings: [warning] } })
+  }
+  const text = showStatus(of({}))
+  t.regex(text, /^ {2}model {5}r\/m, ready; calls held back until 07:30:03 UTC$/mu)
+  t.regex(text, /^ {2}routes {4}r \(calls held back\), other \(calls held back\)$/mu)
+  t.regex(showStatus(of({ state: 'warning' })), /r\/m is not ready: Ready\.; calls held back until 07:30:03 UTC$/mu)
+  t.is(nextStep(of({})), 'Calls of r wait until 07:30:03 UTC, as its server asked: holdfast runs list')
+  t.regex(nextStep(of({ active: false })), /^Calls of other wait/u)
+  t.is(nextStep(of({ held: undefined })), 'Mend it.')
+  t.is(nextStep(of({}, 0)), 'Mend it.')
+})
+
 test('runtime-8: the next step is the most urgent thing', (t) => {
   const warning = { severity: 'warning', code: 'w', message: 'm', action: 'Do this.' }
   t.regex(nextStep(facts({})), /^Nothing needs you/u)

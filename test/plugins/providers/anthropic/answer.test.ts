@@ -82,7 +82,7 @@ test('why the model stopped decides what an answer is', async (t) => {
     ['model_context_window_exceeded', 'no failure but length'],
     ['refusal', 'bad_request final'],
     ['tool_use', 'invalid_output retryable'],
-    ['of_later_times', 'no failure but stop'],
+    ['of_later_times', 'no failure but other'],
   ] as const)
     t.is(classOf(await answerTo(t, answering(reason, textBlock(0, 'So.')))), outcome, reason)
   const calls = callBlock(0, { id: 'toolu_1', name: 'peek', input: '{}' })

@@ -94,7 +94,8 @@ test('models-41: why the model stopped decides what an answer is', async (t) => 
   const outcomeOf = async (reason: string, ...parts: JsonObject[]) =>
     classOf(await answerTo(t, stream(content(...parts), ending(reason))))
   for (const [outcome, ...reasons] of [
-    ['no failure but stop', 'STOP', 'OTHER', 'NO_IMAGE', 'OF_LATER_TIMES'],
+    ['no failure but stop', 'STOP'],
+    ['no failure but other', 'OTHER', 'NO_IMAGE', 'OF_LATER_TIMES'],
     ['no failure but length', 'MAX_TOKENS', 'CONTINUATION'],
     ['bad_request final', 'SAFETY', 'RECITATION', 'LANGUAGE', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII'],
     ['bad_request final', 'IMAGE_SAFETY', 'IMAGE_PROHIBITED_CONTENT', 'IMAGE_RECITATION'],

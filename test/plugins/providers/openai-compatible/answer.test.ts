@@ -154,10 +154,22 @@ const quirks: [string, Reply, (answer: Answer) => unknown, unknown][] = [
     ],
   ],
   [
-    'a word for the end that only this server knows',
+    'a word of its own for the end',
     stream(chunk({ content: 'x' }), chunk({}, 'eos_token')),
     ({ done }) => done?.outcome,
     'stop',
+  ],
+  [
+    'a word for the end that only this server knows',
+    stream(chunk({ content: 'x' }), chunk({}, 'banana')),
+    ({ done }) => done?.outcome,
+    'other',
+  ],
+  [
+    'a word of another protocol for the output limit',
+    stream(chunk({ content: 'x' }), chunk({}, 'MAX_TOKENS')),
+    ({ done }) => done?.outcome,
+    'length',
   ],
   ['the output limit', stream(chunk({ content: 'x' }), chunk({}, 'length')), ({ done }) => done?.outcome, 'length'],
   [
@@ -422,7 +434,7 @@ const bad: [string, Reply, string][] = [
     { type: 'status', status: 200, body: '<html>', headers: { 'content-type': 'text/html' } },
     'bad_request final',
   ],
-  ['a whole JSON answer', { type: 'status', status: 200, body: '{"choices":[]}' }, 'bad_request final'],
+  ['JSON that is no answer', { type: 'status', status: 200, body: '{"choices":[]}' }, 'bad_request final'],
   ['no content', { type: 'status', status: 204 }, 'bad_request final'],
   ['a redirect', { type: 'status', status: 307, headers: { location: 'http://127.0.0.1:1/' } }, 'bad_request final'],
   ['a broken connection', { type: 'broken' }, 'network retryable'],

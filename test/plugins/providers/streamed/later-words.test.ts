@@ -109,5 +109,5 @@ for (const { provider, saying } of vendors)
     const spoken = spokenBy.find((name) => name === provider) ?? 'xai'
     const { ask } = await converseWith(t, saying(''), { spoken })
     const answer = await ask()
-    t.deepEqual([classOf(answer), answerEnd(answer.parts, false)], ['no failure but stop', 'empty'])
+    t.deepEqual([classOf(answer), answerEnd(answer.parts, {})], ['no failure but stop', 'empty'])
   })

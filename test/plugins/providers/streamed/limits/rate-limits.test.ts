@@ -174,6 +174,11 @@ test('models-44: a run whose call is held back says until when, in its view and 
   await becomes(async () => (await view()).model_call_held !== undefined)
   const { until_ms } = (await view()).model_call_held
   t.true(until_ms > clock.now())
+  const readiness = async (): Promise<any> =>
+    (await daemon.request('GET', '/v1/status')).body.provider_readiness.routes.find(({ active }: any) => active)
+  const { state, held, waiting_calls } = await readiness()
+  t.deepEqual([state, held.length, held[0].model, waiting_calls], ['ok', 1, 'm', 1])
+  t.true(Math.abs(held[0].until_ms - until_ms) < 10)
   clock.leap(200_000)
   const ended = await until(daemon, run_id, 'completed')
   t.is(ended.model_call_held, undefined)
