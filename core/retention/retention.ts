@@ -160,9 +160,9 @@ class Keeper implements Retention {
   }
 
   async #look(which: 'first' | 'later'): Promise<void> {
-    if (this.#parts.state.health.mode !== 'ok') return this.usage.sample()
-    const { falls } = this.#isStale() ? await this.#findDue() : await this.#foundSoFar()
     await this.usage.sample()
+    if (this.#parts.state.health.mode !== 'ok') return
+    const { falls } = this.#isStale() ? await this.#findDue() : await this.#foundSoFar()
     const ripe = await this.#announcements.ripe(falls)
     if (which === 'first' || ripe.length === 0) return
     await this.#letFall(ripe)
