@@ -53,6 +53,6 @@ test('command-line-4: a document of more than a secret may have is taken, from a
   t.like(await set('runtime', 'hooks', 'set', '--file', file), { code: 0, err: '' })
   const child = spawn(process.execPath, [mainFile, `--base-url=${url}`, 'runtime', 'hooks', 'set', '--stdin'])
   const exited = once(child, 'close')
-  child.stdin.end(JSON.stringify(hooks))
+  child.stdin.end(JSON.stringify({ hooks }))
   t.is((await exited)[0], 0)
 })

@@ -42,14 +42,13 @@ test('mcp-oauth-15: scopes that a server says a request lacked are told, and the
   const call = () => daemon.request('POST', '/v1/runtime/mcp/tools/mcp__files__echo/call', { input: {} })
   const noScope = { 'www-authenticate': 'Bearer error="invalid_request", scope="other"' }
   server.on('/mcp', (one) => (methodOf(one) === 'tools/call' ? { status: 403, headers: noScope } : undefined))
-  t.true((await call()).body.output.is_error)
+  t.is((await call()).body.code, 'mcp_server_unavailable')
   t.is((await daemon.request('GET', base)).body.missing_scopes, undefined, 'it does not say that scopes are lacking')
   server.on('/mcp', (one) => (methodOf(one) === 'tools/call' ? lacks('admin delete') : undefined))
   await serverIn(daemon, 'files')
-  const refused = (await call()).body.output
-  t.true(refused.is_error)
-  t.is(refused.output.error.code, 'mcp_server_unavailable')
-  t.regex(refused.output.error.message, /asks for scopes that its account has not \(admin delete\)/u)
+  const refused = (await call()).body
+  t.is(refused.code, 'mcp_server_unavailable')
+  t.regex(refused.detail, /asks for scopes that its account has not \(admin delete\)/u)
   const view = (await daemon.request('GET', base)).body
   t.like(view, {
     state: 'logged_in',
