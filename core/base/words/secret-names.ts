@@ -54,7 +54,8 @@ export const namesSecret = (line: string): boolean => {
 export const isSecretName = (name: string): boolean => namesSecret(`${name}:x`) || /(?:^|[^a-z])secret$/iu.test(name)
 
 const tellingEnd = new RegExp(
-  `(?:${words.join('|')}|passwd|passphrase|credentials?|auth|authorization|cookie|session|signature|_pat)$`,
+  `(?:${words.join('|')}|passwd|passphrase|credentials?|auth|authorization|cookie|session|signature|_pat|` +
+    '(?:^|[-_])(?:pass|pwd|pin|otp|jwt|dsn))$',
   'iu',
 )
 /** True for the name of a variable or header whose value is likely a secret: `KEY`, `AUTHORIZATION`, `x-auth`. */

@@ -70,7 +70,8 @@ const setLine = (setting: RuntimeSetting, get: Settings['get']): string | undefi
 const unfitWarning = ({ setting, value, why = '' }: Unfit, get: Settings['get']): Warning => {
   const { name, secret, emptiedBy } = setting
   const kept = secret === true ? '' : ` (${JSON.stringify(value).slice(0, mostValue)})`
-  const line = setLine(setting, get) ?? emptiedBy
+  // A line that sets one with secrets would tell them.
+  const line = (secret === true ? undefined : setLine(setting, get)) ?? emptiedBy
   return {
     severity: 'warning',
     code: 'setting_unfit',

@@ -18,10 +18,19 @@ const unquoted = (word: string): string => word.replaceAll(/["']/gu, '')
 const inArguments = (args: readonly string[]): string[] =>
   args.flatMap((arg, at) => [...inArgument(arg), ...inFlag(args[at - 1], arg)])
 
-/** A path is no secret; nor is another flag. */
+/** The password of `-u name:password`, also in one argument. */
+const ofUser = /^(?:-u)?[^\s:/]+:(?<password>[^\s/]\S*)$/su
+const inUser = (text: string): string[] => {
+  const password = ofUser.exec(text)?.groups?.['password']
+  return password === undefined ? [] : [password]
+}
+
+/** A path is no secret; nor is another flag, nor the number behind `-p`, which is a port. */
 const inFlag = (before: string | undefined, value: string): string[] => {
   const { name } = flag.exec(before ?? '')?.groups ?? {}
-  return name !== undefined && tellsOfSecret(name) && !/^(?:\.{0,2}\/|--)/u.test(value) ? valuesOf(value) : []
+  if (name === undefined || /^(?:\.{0,2}\/|--)/u.test(value)) return []
+  if (name === 'u' || name === 'user') return inUser(value)
+  return tellsOfSecret(name) || (name === 'p' && !/^\d+$/u.test(value)) ? valuesOf(value) : []
 }
 
 /** One header or variable may be the value of a flag. */
@@ -34,7 +43,12 @@ const inAssignment = (text: string, isInner = false): string[] => {
 const inArgument = (arg: string): string[] => {
   const parts = arg.match(words) ?? []
   // Text for a shell, such as behind `sh -c`.
-  return [...inAssignment(arg), ...secretsInAddress(arg), ...(parts.length > 1 ? inArguments(parts.map(unquoted)) : [])]
+  return [
+    ...inAssignment(arg),
+    ...secretsInAddress(arg),
+    ...(arg.startsWith('-u') ? inUser(arg) : []),
+    ...(parts.length > 1 ? inArguments(parts.map(unquoted)) : []),
+  ]
 }
 
 /** The same of a command, its arguments and an address: what their own words tell to be secret. */

@@ -47,8 +47,11 @@ const some = (member: string, table: JsonObject): JsonObject =>
 const texts = (values: Json | undefined): string[] | undefined =>
   Array.isArray(values) && values.every((value) => typeof value === 'string') ? values : undefined
 
+/** The longest first: one may begin another. */
 const without = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((left, secret) => (secret === '' ? left : left.replaceAll(secret, cutValue)), text)
+  secrets
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((left, secret) => (secret === '' ? left : left.replaceAll(secret, cutValue)), text)
 
 /** Arguments may be of any form: one that looks like a secret is left out whole. */
 const cleaned = (text: string, secrets: readonly string[]): string => {

@@ -27,9 +27,12 @@ test('names of variables and headers that tell of a secret', (t) => {
     'Cookie',
     'AWS_CREDENTIALS',
     'GITHUB_PAT',
+    'PIN',
+    'DB_PASS',
   ])
     t.true(tellsOfSecret(name), name)
-  for (const name of ['KEYBOARD', 'AUTHOR', 'COMPASS_MODE', 'NODE_ENV', 'accept']) t.false(tellsOfSecret(name), name)
+  for (const name of ['KEYBOARD', 'AUTHOR', 'COMPASS', 'COMPASS_MODE', 'NODE_ENV', 'accept'])
+    t.false(tellsOfSecret(name), name)
 })
 
 test('names of settings and flags that hold a secret', (t) => {

@@ -203,6 +203,22 @@ test('runtime-29: of a kept value that cannot hold any more the last good one ho
   t.like((await fourth.request('GET', '/v1/runtime')).body, { colour: 'red', permission_mode: 'dontAsk' })
 })
 
+test('runtime-29: of a setting with secrets the warning tells neither what was kept nor what holds', async (t) => {
+  const root = await freshRoot()
+  const paints = (values: readonly string[]) =>
+    testPlugin('paints', {
+      register: (ctx) =>
+        ctx.contribute(RuntimeSettings, { ...colourSetting(values), secret: true, setBy: (colour) => `set ${colour}` }),
+    })
+  const first = await startTestDaemon(t, { root, plugins: [paints(['red', 'green', 'blue'])] })
+  for (const one of ['green', 'blue']) await first.request('POST', '/v1/runtime/colour', { colour: one })
+  await first.stop()
+  const second = await startTestDaemon(t, { root, plugins: [paints(['red', 'green'])] })
+  const [warning] = second.daemon.view.warnings()
+  t.like(warning, { code: 'setting_unfit', related_id: 'colour' })
+  t.notRegex(`${warning?.message} ${warning?.action}`.replace(/must be one of .*\./u, ''), /green|blue/u)
+})
+
 test('runtime-29: what cannot hold at present is kept through other changes and rollbacks, and holds when it can again', async (t) => {
   const root = await freshRoot()
   const hook = (name: string, executor: object) => ({ name, executor, failure_policy: { mode: 'closed' } })

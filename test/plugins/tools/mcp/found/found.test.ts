@@ -70,8 +70,30 @@ test('mcp-41: a value of .mcp.json that may be a secret is shown nowhere, and th
   const mcpServers = {
     local: {
       command: 'npx',
-      args: ['server', '--token', 'canary-1', '--level=debug', 'sk-canary0000000000000000000000000000000000002'],
-      env: { API_KEY: 'canary-3', DEBUG: 'true', DATA: '/srv/data', OTHER: 'canary-4', NOT_TEXT: { a: 'canary-5' } },
+      args: [
+        'server',
+        '--token',
+        'canary-1',
+        '--pass',
+        'canary-10',
+        '-p',
+        'canary-11',
+        '-uroot:canary-12',
+        '-u',
+        'me:canary-13',
+        '-p',
+        '8080',
+        '--level=debug',
+        'sk-canary0000000000000000000000000000000000002',
+      ],
+      env: {
+        PIN: '12345',
+        API_KEY: 'canary-3',
+        DEBUG: 'true',
+        DATA: '/srv/data',
+        OTHER: 'canary-4',
+        NOT_TEXT: { a: 'canary-5' },
+      },
     },
     web: {
       url: 'https://user:canary-6@mcp.example/mcp?api_key=canary-7',
@@ -88,9 +110,15 @@ test('mcp-41: a value of .mcp.json that may be a secret is shown nowhere, and th
   for (const name of ['local', 'web'])
     t.false(JSON.stringify((await daemon.request('GET', `/v1/runtime/mcp/found/${name}`)).body).includes('canary'))
   t.false(`${local}${web}`.includes('canary'))
-  t.regex(local ?? '', /^args = \["server","--token","<secret>","--level=debug","<secret>"\]$/mu)
+  t.regex(
+    local ?? '',
+    /^args = \["server","--token","<secret>","--pass","<secret>","-p","<secret>","-uroot:<secret>","-u","me:<secret>","-p","8080","--level=debug","<secret>"\]$/mu,
+  )
   t.regex(local ?? '', /^env = \{ "DEBUG" = "true", "DATA" = "\/srv\/data" \}$/mu)
-  t.regex(local ?? '', /^env_secret_refs = \{ "API_KEY" = "mcp\.local\.API_KEY", "OTHER" = "mcp\.local\.OTHER"/mu)
+  t.regex(
+    local ?? '',
+    /^env_secret_refs = \{ "PIN" = "mcp\.local\.PIN", "API_KEY" = "mcp\.local\.API_KEY", "OTHER" = "mcp\.local\.OTHER"/mu,
+  )
   t.regex(local ?? '', /^ {2}holdfast secrets set --stdin mcp\.local\.API_KEY$/mu)
   t.regex(web ?? '', /^url = "<secret>"$/mu)
   t.regex(web ?? '', /^headers = \{ "Accept" = "application\/json" \}$/mu)
