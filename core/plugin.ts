@@ -176,6 +176,7 @@ export { defineToken, definePoint, hasMembers, withAnswers } from './base/token.
 export { asItIs, awaited, awaitedByCaller, refusing, yesOrNo } from './base/answers.js'
 export { answerOf, taken } from './plugin/answer-of.js'
 export { blame } from './host/context/blame.js'
+export { checkDone } from './host/context/own-observers.js'
 export type { Answer, Answers, Mind } from './base/answers.js'
 export type { Token, Point } from './base/token.js'
 export { Processes, Supervised } from './processes/contract.js'

@@ -35,14 +35,19 @@ const numberOf = (name: string, value: unknown): number => {
   return value
 }
 
+const isIterable = (value: unknown): boolean => typeof Object(value)[Symbol.iterator] === 'function'
+
 /** What it is given may be endless, or change while it is read. */
 const copied = <S extends { readonly labels?: Labels }>(
+  { name }: Named,
   collected: Iterable<S>,
   copy: (one: S, labels: Labels) => S,
 ): readonly S[] => {
+  assert(isIterable(collected), `what the metric ${name} collects must be a list of its values`)
   const series = new Map<string, S>()
   let text = 0
   for (const one of collected) {
+    assert(typeof one === 'object' && one !== null, `each value of the metric ${name} must be an object`)
     const labels = Object.fromEntries(Object.entries(one.labels ?? {}).map(labelOf))
     const key = JSON.stringify(Object.entries(labels))
     text += key.length
@@ -54,16 +59,18 @@ const copied = <S extends { readonly labels?: Labels }>(
 }
 
 /** Those of a gauge or a counter. Throws what could not be read. */
-export const samplesOf = ({ name }: Named, collected: Iterable<Sample>): readonly Sample[] =>
-  copied(collected, ({ value }, labels) => ({ labels, value: numberOf(name, value) }))
+export const samplesOf = (metric: Named, collected: Iterable<Sample>): readonly Sample[] =>
+  copied(metric, collected, ({ value }, labels) => ({ labels, value: numberOf(metric.name, value) }))
 
 /** Those of a histogram. Throws what could not be read. */
 export const distributionsOf = (
-  { name, bounds }: Named & { readonly bounds: readonly number[] },
+  metric: Named & { readonly bounds: readonly number[] },
   collected: Iterable<Distribution>,
 ): readonly Distribution[] =>
-  copied(collected, ({ buckets: given, sum }, labels) => {
+  copied(metric, collected, ({ buckets: given, sum }, labels) => {
+    const { name, bounds } = metric
     assert(!('le' in labels), `the label le of the metric ${name} is taken by its bounds`)
+    assert(Array.isArray(given), `the buckets of the metric ${name} must be a list`)
     const buckets = Array.from({ length: bounds.length + 1 }, (_, at) => numberOf(name, given[at]))
     assert(given.length === buckets.length, `the metric ${name} must have a bucket for each bound, and one`)
     return { labels, buckets, sum: numberOf(name, sum) }

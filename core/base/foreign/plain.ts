@@ -5,7 +5,20 @@ import { isJsonObject, type Json, type JsonObject } from '../schema.js'
 /** Bytes of JSON, and levels of lists and objects, that a copy has at most where nothing else is said. */
 const [usualBytes, usualLevels] = [1024 * 1024, 64]
 
-type Path = readonly (string | number)[]
+/** Where a value is: its name in what is above it, and how many there are above. Undefined at the top. */
+interface Place {
+  readonly name: string | number
+  readonly above: Place | undefined
+  readonly level: number
+}
+/** A list of the names above each value would take longer than the copy. */
+const within = (above: Place | undefined, name: string | number): Place => ({
+  name,
+  above,
+  level: (above?.level ?? 0) + 1,
+})
+const pathOf = (place: Place | undefined): string =>
+  place === undefined ? '' : `${place.above === undefined ? '' : `${pathOf(place.above)}.`}${place.name}`
 
 interface Copying {
   /** Bytes of JSON that it may still have. */
@@ -32,38 +45,39 @@ const isPlain = (value: object): boolean => {
   return prototype === null || prototype === Object.prototype
 }
 
-const refuse = (path: Path, is: string): never => {
-  throw fault(`what it returned is not plain JSON: ${path.join('.').slice(0, 200) || 'it'} is ${is}`)
+const refuse = (place: Place | undefined, is: string): never => {
+  throw fault(`what it returned is not plain JSON: ${pathOf(place).slice(0, 200) || 'it'} is ${is}`)
 }
 
-const listOf = (copying: Copying, list: readonly unknown[], path: Path): Json => {
+const listOf = (copying: Copying, list: readonly unknown[], place: Place | undefined): Json => {
   const { length } = list
   spend(copying, 2 + length)
-  return Array.from({ length }, (_, at) => copyOf(copying, list[at], [...path, at]))
+  return Array.from({ length }, (_, at) => copyOf(copying, list[at], within(place, at)))
 }
 
-const objectOf = (copying: Copying, given: object, path: Path): Json => {
+const objectOf = (copying: Copying, given: object, place: Place | undefined): Json => {
   spend(copying, 2)
-  const members = Object.keys(given).flatMap((name) => {
+  const members: [string, Json][] = []
+  for (const name of Object.keys(given)) {
     const value: unknown = Reflect.get(given, name)
-    if (value === undefined) return []
+    if (value === undefined) continue
     spend(copying, 2)
-    return [[textIn(copying, name), copyOf(copying, value, [...path, name])] as const]
-  })
+    members.push([textIn(copying, name), copyOf(copying, value, within(place, name))])
+  }
   return Object.fromEntries(members)
 }
 
-const copyOf = (copying: Copying, value: unknown, path: Path): Json => {
+const copyOf = (copying: Copying, value: unknown, place: Place | undefined): Json => {
   if (typeof value === 'string') return textIn(copying, value)
   if (value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) {
     spend(copying, String(value).length)
     return value
   }
   if (typeof value !== 'object')
-    return refuse(path, typeof value === 'number' ? 'no finite number' : `a ${typeof value}`)
-  if (path.length >= copying.levels) return refuse([], `more than ${copying.levels} levels deep`)
-  if (Array.isArray(value)) return listOf(copying, value, path)
-  return isPlain(value) ? objectOf(copying, value, path) : refuse(path, 'neither a list nor a plain object')
+    return refuse(place, typeof value === 'number' ? 'no finite number' : `a ${typeof value}`)
+  if ((place?.level ?? 0) >= copying.levels) return refuse(undefined, `more than ${copying.levels} levels deep`)
+  if (Array.isArray(value)) return listOf(copying, value, place)
+  return isPlain(value) ? objectOf(copying, value, place) : refuse(place, 'neither a list nor a plain object')
 }
 
 /**
@@ -72,10 +86,10 @@ const copyOf = (copying: Copying, value: unknown, path: Path): Json => {
  * more than so many bytes. A circle is a value that is too deep.
  */
 export const plainCopy = (value: unknown, mostBytes = usualBytes, levels = usualLevels): Json =>
-  copyOf({ left: mostBytes, most: mostBytes, levels }, value, [])
+  copyOf({ left: mostBytes, most: mostBytes, levels }, value, undefined)
 
 /** The same of an object. */
 export const plainObject = (value: unknown, mostBytes: number): JsonObject => {
   const copy = plainCopy(value, mostBytes)
-  return isJsonObject(copy) ? copy : refuse([], 'no object')
+  return isJsonObject(copy) ? copy : refuse(undefined, 'no object')
 }

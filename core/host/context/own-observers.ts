@@ -20,8 +20,11 @@ export interface ObserversParts {
   readonly clock: Clock
 }
 
-/** What is told in a commit ends with it: what goes on behind it could not be taken back. */
-const checkDone = (outcome: unknown): void => {
+/**
+ * What is told in a commit ends with it: what goes on behind it could not be taken back. Throws where a promise was
+ * returned.
+ */
+export const checkDone = (outcome: unknown): void => {
   if (typeof outcome !== 'object' || outcome === null || !('then' in outcome)) return
   // The fault is this one, whatever comes of the work.
   void Promise.resolve(outcome).catch(() => {})

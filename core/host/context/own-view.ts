@@ -34,7 +34,7 @@ type Charge = (error: unknown) => void
 interface Asked<R> {
   readonly answer: Answer<R>
   readonly owner: string
-  /** The function and its point. */
+  /** The function, with its path in the contribution, and its point. */
   readonly what: string
   readonly contribution: unknown
   readonly charge: Charge
@@ -201,6 +201,8 @@ interface Contributed {
   readonly point: string
   readonly answers: PointAnswers
   readonly contribution: unknown
+  /** What stands before the names of functions of an object in it, such as `shown.`. */
+  readonly path?: string
 }
 
 const askerFor = (asked: Asked<unknown>, parts: ViewParts): ((args: Args) => unknown) => {
@@ -214,16 +216,18 @@ const minded = (parts: ViewParts, contributed: Contributed, value: unknown): unk
   if (Array.isArray(value)) return value.map((one) => minded(parts, contributed, one))
   if (typeof value !== 'object' || value === null) return value
   const own: object = value
-  const { owner, point, answers, contribution } = contributed
+  const { owner, point, answers, contribution, path = '' } = contributed
   const members = Object.entries(answers).flatMap(([name, answer]) => {
     if (answer === asItIs || !(name in own)) return []
-    if (!isAnswer(answer))
-      return [[name, { value: minded(parts, { ...contributed, answers: answer }, Reflect.get(own, name)) }]]
+    if (!isAnswer(answer)) {
+      const inner = { ...contributed, answers: answer, path: `${path}${name}.` }
+      return [[name, { value: minded(parts, inner, Reflect.get(own, name)) }]]
+    }
     const call = (args: Args): unknown => {
       const found: unknown = Reflect.get(own, name)
       return found === undefined ? answer.otherwise : Reflect.apply(unsafeCast<() => unknown>(found), own, args)
     }
-    const what = `${name} of ${point}`
+    const what = `${path}${name} of ${point}`
     const charge = (error: unknown): void => parts.faults.charge(owner, what, error)
     const ask = askerFor({ answer, owner, what, contribution, charge, call }, parts)
     return [[name, { value: (...args: Args) => ask(args) }]]

@@ -1,27 +1,7 @@
 /** One tool call: checked once more, made, and bounded in time. */
 import { relative } from 'node:path'
-import {
-  array,
-  blame,
-  boolean,
-  digest,
-  integer,
-  isError,
-  isShallow,
-  json,
-  open,
-  optional,
-  parse,
-  Problem,
-  realFolder,
-  rule,
-  string,
-  tagged,
-  type AnyStruct,
-  type Json,
-} from '../../../core/plugin.js'
-import type { Asset } from '../../media/assets/contract.js'
-import { failedCall, mostResultFiles, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
+import { blame, digest, isError, Problem, realFolder, type Json } from '../../../core/plugin.js'
+import { failedCall, takenOutcome, type Tool, type ToolOutcome, type ToolProgress } from '../tools/contract.js'
 import type { ToolUse } from '../../operator/usage/contract.js'
 import { during, trace, within, workspaceOf, type Execution } from './execution.js'
 import { callErrors, runErrors, type RunFolder } from '../runs/contract.js'
@@ -63,47 +43,6 @@ export type Invoked =
   | { readonly type: 'threw' }
   | { readonly type: 'late'; readonly after_ms: number; readonly used?: ToolUse | undefined }
   | { readonly type: 'lost' }
-
-const texts = { header: string(), question: string(), multi_select: boolean() }
-const options = array(open({ label: string() }))
-const ask = open({ questions: array(open({ ...texts, options }), { min: 1 }), expires_at_ms: optional(integer()) })
-const isA = (known: (value: unknown) => boolean, sentence: string) => rule(json(), sentence, known)
-const used = optional(open({ route: string(), model: string() }))
-/** A tool in a plugin that no compiler has checked may return anything, such as nothing. */
-const outcome: AnyStruct = tagged('type', {
-  result: open({
-    apply: optional(isA((value) => typeof value === 'function', 'must be a function')),
-    is_error: optional(boolean()),
-    used,
-  }),
-  ask: open({ ask }),
-  unknown: open({ problem: isA((value) => value instanceof Problem, 'must be a problem'), used }),
-})
-
-const isAsset = (file: Asset | undefined | null): boolean => typeof file?.asset_id === 'string'
-
-/** An output may be left out; what `JSON.stringify` throws at, such as a bigint, cannot be recorded. */
-const isJson = (output: Json): boolean => {
-  if (!isShallow(output)) return false
-  try {
-    JSON.stringify(output)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** What is wrong with an outcome. */
-const faultOf = (ended: ToolOutcome): string | undefined => {
-  const parsed = parse(outcome, ended)
-  const [issue] = parsed.ok ? [] : parsed.issues
-  if (issue !== undefined) return `what it returned is no outcome of a tool: ${issue.path || 'it'} ${issue.rule}`
-  if (ended.type !== 'result') return undefined
-  const { files = [], output } = ended
-  if (!files.every(isAsset)) return 'its files are no assets, such as Assets.add answers with'
-  if (files.length > mostResultFiles) return `it gave more than ${mostResultFiles} files`
-  return isJson(output) ? undefined : 'its output is no JSON, or nested too deep'
-}
 
 const tooLate = (limit: number): DOMException =>
   new DOMException(`it took longer than ${limit / 1_000} s`, 'TimeoutError')
@@ -151,9 +90,7 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
         report: createReport(execution, call),
         waitFor,
       })
-      const wrong = faultOf(ended)
-      if (wrong !== undefined) throw blame(tool, wrong)
-      return ended
+      return takenOutcome(tool, ended)
     } catch (error) {
       if (error instanceof Problem && error.spec.status < 500) return failedCall(error)
       const isCutShort = signal.aborted && error === signal.reason
@@ -163,11 +100,13 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
     }
   })()
   try {
-    const ended = await within(execution.context.clock, started, {
-      signal,
-      grace_ms: execution.context.config.stop_grace_ms,
-    })
-    if (ended === undefined) return { type: 'lost' }
+    const grace_ms = execution.context.config.stop_grace_ms
+    const ended = await within(execution.context.clock, started, { signal, grace_ms })
+    if (ended === undefined) {
+      const error = blame(tool, `it did not end within ${grace_ms} ms of being told to`)
+      execution.context.log.error('a tool did not end', { tool: tool.name, run_id, error })
+      return { type: 'lost' }
+    }
     return timeout.signal.aborted && (ended.type === 'threw' || (ended.type === 'result' && ended.is_error === true))
       ? { type: 'late', after_ms: limit, ...(ended.type === 'result' && { used: ended.used }) }
       : ended

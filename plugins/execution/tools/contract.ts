@@ -10,13 +10,11 @@ import {
   type Point,
   type Problem,
   type Token,
-  type Tx,
 } from '../../../core/plugin.js'
-import type { Asset } from '../../media/assets/contract.js'
-import type { ToolUse } from '../../operator/usage/contract.js'
 import { foreignToolName } from './foreign-name.js'
 import type { PermissionDecision, PermissionMode } from './decision.js'
 import type { GrantRule } from './grant-rule.js'
+import type { ToolOutcome } from './outcome.js'
 import type { NamedTools, ToolOrigin } from './visibility.js'
 
 /** Who hides tools from sessions, where foreign ones are from, and which are still to come. */
@@ -27,6 +25,10 @@ export type { GatedTool, NamedTools, ToolArrival, ToolGate, ToolOrigin } from '.
 export { foreignToolName } from './foreign-name.js'
 /** Who gives modes and rules to sessions. */
 export { SessionModes, type SessionMode } from './session-mode.js'
+/** What a call comes to, and how it is taken from a plugin that no compiler has checked. */
+export { mostResultFiles, takenOutcome } from './outcome.js'
+/** As types. */
+export type { AskDraft, QuestionDraft, QuestionOptionDraft, ToolOutcome } from './outcome.js'
 /** Modes, rules, decisions and the record of a decision. */
 export * from './decision.js'
 /** What a remembered approval may cover, and who remembers them. */
@@ -76,48 +78,6 @@ export interface ToolProgress {
   /** What it is doing. */
   readonly message?: string | undefined
 }
-
-/** One option of a question; its id is given by the questions plugin. */
-export interface QuestionOptionDraft {
-  readonly label: string
-  readonly description?: string
-  readonly preview?: string
-}
-/** One question with two to four options (questions-2). */
-export interface QuestionDraft {
-  readonly header: string
-  readonly question: string
-  readonly options: readonly QuestionOptionDraft[]
-  readonly multi_select: boolean
-}
-/** One to four questions that suspend the run. `expires_at_ms` is Unix ms. */
-export interface AskDraft {
-  readonly questions: readonly QuestionDraft[]
-  readonly expires_at_ms?: number
-}
-
-/**
- * `result` ends the call; its `apply` is part of the commit of the outcome. It must look again at what `run` looked at:
- * a problem that it throws is what the call is told, and nothing has changed then. `ask` suspends the run until a
- * person answers; the answer becomes the result. `unknown`: it may have acted, and nobody can tell. `files`: assets
- * that it gave, as `Assets` has them, at most `mostResultFiles`: its run names them from the commit of the outcome on,
- * and the model is told of them, and shown those that are pictures if it takes such. `used`: the model that it asked,
- * which is booked with its run whatever becomes of the outcome.
- */
-export type ToolOutcome =
-  | {
-      readonly type: 'result'
-      readonly output: Json
-      readonly is_error?: boolean
-      readonly files?: readonly Asset[] | undefined
-      readonly apply?: (tx: Tx) => void
-      readonly used?: ToolUse | undefined
-    }
-  | { readonly type: 'ask'; readonly ask: AskDraft }
-  | { readonly type: 'unknown'; readonly problem: Problem; readonly used?: ToolUse | undefined }
-
-/** Files of one call. */
-export const mostResultFiles = 16
 
 /** A tool: what the model sees, and what it does. */
 export interface Tool<S extends AnyStruct = AnyStruct> {

@@ -53,13 +53,13 @@ export default (kit) => ({
       check: tells('check of runtime-settings@1'),
       shown: {
         fields: { told_level: kit.integer() },
-        of: (value) => said('of of runtime-settings@1', value) ?? { told_level: value.level },
+        of: (value) => said('shown.of of runtime-settings@1', value) ?? { told_level: value.level },
       },
       change: {
         path: 'told-setting',
         summary: 'Sets what is told.',
         fields: { level: kit.integer() },
-        value: ({ level }, now) => said('value of runtime-settings@1', level, now) ?? { level },
+        value: ({ level }, now) => said('change.value of runtime-settings@1', level, now) ?? { level },
         example: { level: 2 },
       },
     })
@@ -78,8 +78,8 @@ export default (kit) => ({
       domain: 'told',
       namings: [
         {
-          count: (...given) => said('count of asset-references@1', ...given) ?? 0,
-          list: (...given) => said('list of asset-references@1', ...given) ?? [],
+          count: (...given) => said('namings.count of asset-references@1', ...given) ?? 0,
+          list: (...given) => said('namings.list of asset-references@1', ...given) ?? [],
         },
       ],
     })

@@ -1,5 +1,7 @@
 // What it is asked by those who look at answers themselves it answers with nothing, or throws what has no stack.
 const nothing = async () => undefined
+const endless = () => new Proxy({}, { get: endless, ownKeys: () => ['a'], getOwnPropertyDescriptor: described })
+const described = () => ({ value: 1, enumerable: true, configurable: true })
 
 export default (kit) => ({
   id: 'returns-nothing',
@@ -8,22 +10,43 @@ export default (kit) => ({
   summary: 'Everything that it contributes returns nothing.',
   register(ctx) {
     const add = (point, value) => ctx.contribute(kit.definePoint(point), value)
-    const tool = (name, run) =>
+    const tool = (name, run, effect = 'once') =>
       add('tools@1', {
         name,
         description: 'Returns what is no outcome.',
         input: kit.object({}),
-        effect: 'read',
+        effect,
         permission: 'allow',
         parallel: true,
-        timeout_ms: 1000,
+        timeout_ms: 200,
         sandbox: 'read_only',
         run,
       })
     tool('says_nothing', nothing)
     tool('says_typ', () => ({ typ: 'result', output: 1 }))
     tool('gives_no_asset', () => ({ type: 'result', output: 1, files: [{}] }))
-    tool('gives_no_json', () => ({ type: 'result', output: 10n }))
+    const outputs = {
+      nothing: undefined,
+      bigint: 10n,
+      symbol: Symbol('x'),
+      call: () => 1,
+      nan: [NaN],
+      promise: nothing(),
+    }
+    for (const [name, output] of Object.entries(outputs)) tool(`output_${name}`, () => ({ type: 'result', output }))
+    tool('output_deep', () => ({ type: 'result', output: endless() }))
+    tool('looks_at_nothing', () => ({ type: 'result' }), 'read')
+    const files = { text: 'x', call: () => 1, object: { a: 1n }, deep: endless(), named: [{ asset_id: 'x', size: 1n }] }
+    for (const [name, given] of Object.entries(files))
+      tool(`files_${name}`, () => ({ type: 'result', output: 1, files: given }))
+    const question = { header: 'h', question: 'q', multi_select: false, options: [{ label: 'a', description: 1n }] }
+    tool('asks_no_text', () => ({ type: 'ask', ask: { questions: [question] } }))
+    const applies = (name, apply) => tool(`applies_${name}`, () => ({ type: 'result', output: 1, apply }))
+    applies('later', nothing)
+    applies('badly', () => {
+      throw 'oops'
+    })
+    tool('never_ends', () => new Promise(() => {}))
     tool('throws_text', () => {
       throw 'oops'
     })

@@ -28,7 +28,8 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
       return foldOutcome(thread, entry.tool_call_id, {
         type: 'tool_result',
         tool_call_id: entry.tool_call_id,
-        output: entry.output,
+        // Earlier versions took a result without an output.
+        output: entry.output ?? null,
         is_error: entry.state !== 'done',
       })
     case 'audit':

@@ -1,5 +1,5 @@
 /** A wrong answer has no stack of its plugin: it is charged to who contributed what was asked. */
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../../core/plugin.js'
 import { rootWith } from '../../../support/broken-plugins.js'
@@ -15,7 +15,20 @@ const runs = async (daemon: TestDaemon, content: string, more: object = {}): Pro
   const { run_id } = (await daemon.request('POST', '/v1/sessions/s1/runs', { content, ...more })).body
   await until(daemon, run_id, 'completed', 'failed')
 }
-const tool = (name: string) => (daemon: TestDaemon) => runs(daemon, `/tool ${name} {}\n---\n/say done`)
+/** What the model is told of the call is its code; the run goes on, and so does the next of its session. */
+const tool =
+  (name: string, told = 'tool_failed') =>
+  async (daemon: TestDaemon, t: ExecutionContext): Promise<void> => {
+    await runs(daemon, `/tool ${name} {}\n---\n/say done`)
+    await runs(daemon, 'hello')
+    const { session, run_events } = (await daemon.request('GET', '/v1/sessions/s1/events')).body
+    const outcomes = session.journal.filter(({ type }: any) => type === 'outcome')
+    t.deepEqual(
+      outcomes.map(({ entry }: any) => entry.output?.error?.code),
+      [told],
+    )
+    t.is(run_events.filter(({ event }: any) => event.type === 'completed').length, 2)
+  }
 
 const withHook = async (daemon: TestDaemon): Promise<void> => {
   const hooks = { user_prompt_submit: [{ name: 'ask', executor: { type: 'callback', name: 'nothing' } }] }
@@ -37,11 +50,32 @@ const sends = async (daemon: TestDaemon): Promise<void> => {
 }
 
 /** What is asked, the words of the fault, and how it is asked. */
-const table: readonly (readonly [string, RegExp, (daemon: TestDaemon) => Promise<unknown>, JsonObject?])[] = [
+const table: readonly (readonly [
+  string,
+  RegExp,
+  (daemon: TestDaemon, t: ExecutionContext) => Promise<unknown>,
+  JsonObject?,
+])[] = [
   ['a tool that returns nothing', /no outcome of a tool/u, tool('says_nothing')],
   ['a tool that returns no type', /no outcome of a tool: type is required/u, tool('says_typ')],
+  ['a tool that forgets its output', /no outcome of a tool: output is required/u, tool('output_nothing')],
+  ['one that only looks and forgets it', /no outcome of a tool: output is required/u, tool('looks_at_nothing')],
+  ['a tool whose output is no JSON', /not plain JSON: output is a bigint/u, tool('output_bigint')],
+  ['a tool whose output is a symbol', /not plain JSON: output is a symbol/u, tool('output_symbol')],
+  ['a tool whose output is a function', /not plain JSON: output is a function/u, tool('output_call')],
+  ['a tool whose output has no number', /not plain JSON: output.0 is no finite number/u, tool('output_nan')],
+  ['a tool whose output is a promise', /not plain JSON: output is neither/u, tool('output_promise')],
+  ['a tool whose output has no end', /more than 65 levels/u, tool('output_deep')],
   ['a tool whose files are none', /files are no assets/u, tool('gives_no_asset')],
-  ['a tool whose output is no JSON', /output is no JSON/u, tool('gives_no_json')],
+  ['a tool whose files are a text', /files are no assets/u, tool('files_text')],
+  ['a tool whose files are a function', /files are no assets/u, tool('files_call')],
+  ['a tool whose files are an object', /files are no assets/u, tool('files_object')],
+  ['a tool whose files have no end', /files are no assets/u, tool('files_deep')],
+  ['a tool whose files are names alone', /files are no assets/u, tool('files_named')],
+  ['a tool whose question is no text', /description is a bigint/u, tool('asks_no_text')],
+  ['a tool whose apply is async', /^it must not be async: .* ends with that$/u, tool('applies_later')],
+  ['a tool whose apply throws a text', /^oops$/u, tool('applies_badly')],
+  ['a tool that does not end', /^it did not end within 50 ms of/u, tool('never_ends', 'call_not_ended')],
   ['a tool that throws a text', /^oops$/u, tool('throws_text')],
   ['a callback of a hook', /decision must be one of/u, withHook],
   ['a metric', /must be numbers/u, ({ request }) => request('GET', '/metrics')],
@@ -53,9 +87,12 @@ const table: readonly (readonly [string, RegExp, (daemon: TestDaemon) => Promise
 
 for (const [what, says, provoke, models = {}] of table)
   test.serial(`runtime-19: ${what} is charged to its plugin, which its log line names`, async (t) => {
-    const daemon = await startTestDaemon(t, { root: await rootWith(plugin), config: { models } })
+    const daemon = await startTestDaemon(t, {
+      root: await rootWith(plugin),
+      config: { models, runs: { stop_grace_ms: 50 } },
+    })
     await openSession(daemon)
-    await provoke(daemon)
+    await provoke(daemon, t)
     t.like(reportOf(daemon), { state: 'degraded', fault_count: 1 })
     t.regex(reportOf(daemon)?.last_fault?.message ?? '', says)
     const charged = daemon.daemon.view.plugins().filter(({ fault_count }) => fault_count > 0)

@@ -31,9 +31,9 @@ test.serial('runtime-26: a setting whose plugin fails is left out, and all other
   const daemon = await startAsTold(t)
   const { request } = daemon
   const values = { ...poisons, broken, other: () => ({ level: 'high' }) }
-  for (const member of ['initial', 'of'])
+  for (const member of ['initial', 'shown.of'])
     for (const [name, answer] of Object.entries(values)) {
-      if (member === 'of' && name === 'other') continue
+      if (member === 'shown.of' && name === 'other') continue
       say({ [`${member} of runtime-settings@1`]: answer })
       const runtime = await request('GET', '/v1/runtime')
       t.is(runtime.status, 200, name)
@@ -52,7 +52,7 @@ test.serial('runtime-26: a setting whose plugin fails is left out, and all other
 
 test.serial('runtime-26: a plugin that fails while its setting is changed refuses that, by its name', async (t) => {
   const daemon = await startAsTold(t)
-  for (const member of ['value', 'check', 'initial', 'of'])
+  for (const member of ['change.value', 'check', 'initial', 'shown.of'])
     for (const [name, answer] of Object.entries({ broken, ...(member !== 'check' && poisons) })) {
       say({ [`${member} of runtime-settings@1`]: answer })
       named(t, await setTold(daemon, 2), `${member} ${name}`)
@@ -98,6 +98,10 @@ test.serial('metrics-3, metrics-4: a metric of a plugin that fails is left out, 
       broken()
     },
   }
+  const sentences: Record<string, string> = {
+    number: 'what the metric service_told collects must be a list of its values',
+    nothing: 'each value of the metric service_told must be an object',
+  }
   for (const [name, collect] of Object.entries(answers)) {
     say({ 'collect of metrics@1': collect })
     const { status, text } = await daemon.request('GET', '/metrics')
@@ -105,6 +109,8 @@ test.serial('metrics-3, metrics-4: a metric of a plugin that fails is left out, 
     t.false(text.includes('service_told'), name)
     t.true(text.includes('service_event_loop_delay_seconds_count'), name)
     charged(t, daemon, 'collect of metrics@1', name)
+    const says = sentences[name]
+    if (says !== undefined) t.is(faultsOf(daemon).last?.message, says)
   }
   say({ 'collect of metrics@1': value({ labels: { of: 'x' }, value: NaN }) })
   t.true((await daemon.request('GET', '/metrics')).text.includes('service_told{of="x"} NaN'))

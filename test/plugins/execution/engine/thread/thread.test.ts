@@ -39,6 +39,20 @@ test('a run that begins anew leaves no call without a result behind', (t) => {
   )
 })
 
+test('tools-35: an outcome that an earlier version wrote without an output is told as null', (t) => {
+  const thread = beginThread(0, () => [{ type: 'text', text: 'do it' }])
+  const calls = { type: 'tool_call' as const, id: 'c1', name: 'bash', input: {} }
+  const outcome = { type: 'outcome', tool_call_id: 'c1', tool_name: 'bash', state: 'done' }
+  const entries = [
+    { type: 'event', event: { type: 'started' } },
+    { type: 'message', message: { role: 'assistant', content: [calls] } },
+    outcome,
+  ]
+  for (const [at, entry] of entries.entries()) foldEntry(thread, at + 1, unsafeCast({ run_id: 'r1', at: 1, ...entry }))
+  const result = { type: 'tool_result', tool_call_id: 'c1', name: 'bash', output: null, is_error: false }
+  t.deepEqual(unsafeCast(thread.messages.at(-1)), { role: 'tool', content: [result] })
+})
+
 test('of a run whose acceptance fell nothing is shown, and the next one is whole', (t) => {
   const thread = beginThread(0, () => undefined)
   foldEntry(thread, 5, { type: 'event', run_id: 'r1', at: 1, event: { type: 'started' } })
