@@ -11,8 +11,11 @@ export { passing } from './base/foreign/passing.js'
 export { plainCopy, plainObject } from './base/foreign/plain.js'
 export { unknownField } from './base/issue-rule.js'
 export { bytes } from './http/routes/bytes.js'
-/** The JSON of a platform, as the body form `lenient` reads it: for bodies that hold it in something else. */
-export { readLenient } from './http/server/json-text.js'
+/**
+ * The JSON of a platform, as the body form `lenient` reads it: for bodies that hold it in something else; and what of
+ * JSON may be read in two ways.
+ */
+export { givenTwice, readLenient } from './http/server/json-text.js'
 export { foreignSchema, fromJsonSchema } from './base/foreign/foreign-schema.js'
 export { defineErrors, Problem } from './base/errors.js'
 export { innerFolder, isThere, realFolder } from './state/disk/outside.js'

@@ -51,10 +51,10 @@ const PluginRows = array(
 const showPlugins = (plugins: Infer<typeof PluginRows>): string => {
   const width = Math.max(...plugins.map(({ id }) => id.length))
   return plugins
-    .map(
-      ({ id, version, state, from, reason, summary }) =>
-        `${id.padEnd(width)}  ${version.padEnd(7)} ${state.padEnd(9)} ` +
-        `${from.padEnd(8)}  ${visibleLine(reason ?? summary)}`,
+    .map(({ id, version, state, from, reason, summary }) =>
+      visibleLine(
+        `${id.padEnd(width)}  ${version.padEnd(7)} ${state.padEnd(9)} ${from.padEnd(8)}  ${reason ?? summary}`,
+      ),
     )
     .join('\n')
 }

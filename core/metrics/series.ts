@@ -1,5 +1,6 @@
 /** What a metric collected, each value copied once, as a monitoring system can read it. */
 import { assert } from '../base/assert.js'
+import { wellFormed } from '../base/text/well-formed.js'
 
 /** One value and what it is of. Values of labels must be bounded: no ids, and no text of callers or models. */
 export interface Sample {
@@ -27,7 +28,7 @@ type Labels = Readonly<Record<string, string>>
 const labelOf = ([label, text]: readonly [string, unknown]): [string, string] => {
   assert(labelName.test(label), `the label ${JSON.stringify(label)} of a metric must match ${labelName.source}`)
   assert(typeof text === 'string', `the label ${label} of a metric must be a text`)
-  return [label, text]
+  return [label, wellFormed(text)]
 }
 
 const numberOf = (name: string, value: unknown): number => {

@@ -1,5 +1,6 @@
 /** Plain copies of what code that no compiler has checked returned. */
 import { fault } from '../assert.js'
+import { wellFormed } from '../text/well-formed.js'
 import { isJsonObject, type Json, type JsonObject } from '../schema.js'
 
 /** Bytes of JSON, and levels of lists and objects, that a copy has at most where nothing else is said. */
@@ -33,8 +34,9 @@ const spend = (copying: Copying, bytes: number): void => {
 }
 
 /** What is long is not written down to be measured. */
-const textIn = (copying: Copying, text: string): string => {
-  if (text.length > copying.left) spend(copying, text.length)
+const textIn = (copying: Copying, given: string): string => {
+  if (given.length > copying.left) spend(copying, given.length)
+  const text = wellFormed(given)
   spend(copying, Buffer.byteLength(JSON.stringify(text)))
   return text
 }
@@ -82,7 +84,8 @@ const copyOf = (copying: Copying, value: unknown, place: Place | undefined): Jso
 
 /**
  * A copy that is JSON and nothing else, whatever the value does later: of text, finite numbers, lists and plain
- * objects, whose members that are undefined are left out. Throws what is wrong with it, in a sentence: also that it has
+ * objects, whose members that are undefined are left out; half of a character in a text becomes U+FFFD, for strict
+ * readers take nothing that has one. Throws what is wrong with it, in a sentence: also that it has
  * more than so many bytes. A circle is a value that is too deep.
  */
 export const plainCopy = (value: unknown, mostBytes = usualBytes, levels = usualLevels): Json =>

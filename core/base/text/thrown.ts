@@ -2,6 +2,7 @@
  * What was thrown, as it is told. It may be anything, of any length, and may throw again when it is looked at: nothing
  * here throws.
  */
+import { wellFormed } from './well-formed.js'
 
 /** Rewrites the places in the text of a stack. */
 export type TellPlaces = (stack: string) => string
@@ -24,12 +25,12 @@ const unsayable = 'something that cannot be made text'
 /** Whether it is an error, which says so of itself: what it has may be of any kind. */
 export const isError = (thrown: unknown): thrown is Error => attempt(() => thrown instanceof Error, false)
 
-/** What `String` makes of it: of an error its name and its message. */
-export const thrownText = (thrown: unknown): string => attempt(() => String(thrown), unsayable)
+/** What `String` makes of it: of an error its name and its message. Well-formed, as each text of these. */
+export const thrownText = (thrown: unknown): string => attempt(() => wellFormed(String(thrown)), unsayable)
 
 /** The message of an error; anything else as text. */
 export const messageOf = (thrown: unknown): string =>
-  isError(thrown) ? attempt(() => textOr(thrown.message, String(thrown.message)), unsayable) : thrownText(thrown)
+  isError(thrown) ? thrownText(attempt((): unknown => thrown.message, unsayable)) : thrownText(thrown)
 
 /** The name of an error; empty if it has none, or is none. */
 export const nameOf = (thrown: unknown): string =>
@@ -60,5 +61,9 @@ export const placesOf = (stack: string, most: number): string => {
 export const stackOf = (thrown: unknown): string | undefined => {
   const stack = isError(thrown) ? attempt((): unknown => thrown.stack, undefined) : undefined
   if (typeof stack !== 'string' || stack === '') return undefined
-  return tell(stack.length <= longestStack ? stack : `${stack.slice(0, longestStack)}…\n${placesOf(stack, mostPlaces)}`)
+  return tell(
+    stack.length <= longestStack
+      ? wellFormed(stack)
+      : `${stack.slice(0, longestStack)}…\n${placesOf(stack, mostPlaces)}`,
+  )
 }

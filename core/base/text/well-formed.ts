@@ -4,12 +4,14 @@ import { unsafeCast } from '../schema.js'
 const half = /\p{Surrogate}/u
 const halves = /\p{Surrogate}/gu
 
-const wellFormed = (text: string): string => (half.test(text) ? text.replace(halves, '\uFFFD') : text)
+/** The same of one text. */
+export const wellFormed = (text: string): string => (half.test(text) ? text.replace(halves, '\uFFFD') : text)
 
 /** The same for every text and name in a value; the value itself where nothing is to be changed. */
 export const wellFormedJson = <T>(value: T): T => (isWellFormed(value) ? value : unsafeCast<T>(mend(value)))
 
-const isWellFormed = (value: unknown): boolean => {
+/** True where no text and no name in a value has such a half. */
+export const isWellFormed = (value: unknown): boolean => {
   if (typeof value === 'string') return !half.test(value)
   if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) return value.every(isWellFormed)

@@ -1,6 +1,6 @@
 /** What went wrong, as the command line says it. */
 import { Problem } from '../../base/errors.js'
-import { visibleBlock } from '../../base/text/visible.js'
+import { visibleBlock, visibleLine } from '../../base/text/visible.js'
 import { messageOf, stackOf } from '../../base/text/thrown.js'
 import { accessProblem, codeOf, programProblem } from '../../state/errors.js'
 import { DaemonProblem } from './daemon-problem.js'
@@ -29,7 +29,7 @@ const indent = 2
 const sentences = (problem: Problem): string => {
   const { action } = problem
   return [
-    `holdfast: ${visibleBlock(problem.message, indent)} (${problem.code})`,
+    `holdfast: ${visibleBlock(problem.message, indent)} (${visibleLine(problem.code)})`,
     ...fieldsOf(problem).map((field) => `  ${visibleBlock(field, 2 * indent)}`),
     ...(action === undefined ? [] : [visibleBlock(action, indent)]),
   ].join('\n')

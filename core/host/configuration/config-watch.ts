@@ -16,6 +16,7 @@ import { visibleLine } from '../../base/text/visible.js'
 import { configContent } from './config-content.js'
 import { knownFiles, strangeFiles, type ConfigFiles } from './config-files.js'
 import type { Lists } from './lists.js'
+import { createMissed } from './missed.js'
 
 export interface ConfigWatchOptions extends Pick<ConfigFiles, 'disk' | 'root' | 'plugins'> {
   readonly log: Log
@@ -80,8 +81,6 @@ const compare = (options: ConfigWatchOptions, files: ConfigFiles): Warning[] => 
 
 /** Between looks whether the folder is another one: who watches the one that was renamed is told nothing. */
 const renewMs = 1_000
-/** How long a file may be away before its entries go: longer than who puts another in its place needs. */
-const goneMs = 2_000
 const watchOptions = {
   ignoreInitial: true,
   depth: 0,
@@ -105,16 +104,12 @@ export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWa
   const folder = path.join(root, 'config')
   await disk.makeFolder(folder)
   let warnings: readonly Warning[] = []
-  let cancelBelieving: (() => void) | undefined
-  const look = (believesGone = false): void => {
+  const missed = createMissed(clock, (file) => look(file))
+  const look = (believed?: string): void => {
     const told = new Set(warnings.map(({ message }) => message))
-    if (lists.look(believesGone)) cancelBelieving ??= clock.after(goneMs, believe)
+    missed.note(lists.look(believed))
     warnings = [...options.lasting, ...strangeFiles(files), ...compare(options, files)]
     for (const { message, code } of warnings) if (!told.has(message)) log.warn(message, { code })
-  }
-  const believe = (): void => {
-    cancelBelieving = undefined
-    look(true)
   }
   let seen = folderIn(disk, folder)
   const begin = (): FSWatcher => {
@@ -141,7 +136,7 @@ export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWa
     health: { id: 'config', check: () => warnings },
     close() {
       cancel()
-      cancelBelieving?.()
+      missed.note([])
       return watcher.close()
     },
   }

@@ -39,6 +39,10 @@ export interface ListParts {
 /** What a file has, and its lines if it is one. */
 export type ListFile = Pick<TomlFile, 'table'> & Partial<TomlFile>
 
+/** There is no file, or nothing in it. */
+export const hasNothing = (content: ListFile | undefined): boolean =>
+  content === undefined || Object.keys(content.table).length === 0
+
 const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
 const nameRule =
   'must be of letters, digits, dots, underscores and hyphens alone, 64 at most, and begin with a letter or a digit'

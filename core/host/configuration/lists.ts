@@ -12,6 +12,7 @@ import { readTomlFile } from '../load/toml.js'
 import {
   besideTables,
   faultOfName,
+  hasNothing,
   holdsAny,
   isTable,
   missingOf,
@@ -30,10 +31,11 @@ export interface Lists {
   /** Throws `list_taken` if the file has a list already. */
   open<T, B>(plugin: Owner, spec: ListSpec<T, B>): { readonly list: List<T, B>; readonly close: () => void }
   /**
-   * Reads the files again and applies what has changed; a file that is not there takes its entries with it only where
-   * that is believed. True if it was not: who replaces a file or its folder takes it away first, and a guard must stay.
+   * Reads the files again and applies what has changed; a file that is not there, or has nothing, takes its entries
+   * with it only if it is `believed`. The names of those that were not: who replaces a file or its folder takes it away
+   * first, who writes it anew empties it, and a guard must stay.
    */
-  look(believesGone: boolean): boolean
+  look(believed?: string): readonly string[]
   /** Calls back with what a look changed, once it is in force. Returns its undo. */
   onApplied(listener: (change: ListChange) => void): () => void
   /** True for the name of a file of which nothing but entries of its list has changed since the start. */
@@ -225,7 +227,7 @@ export const createLists = (parts: ListsParts): Lists => {
     const before = open.held
     try {
       const content = contentOf(open.spec)
-      if (content === undefined && before.size > 0 && !believesGone) return true
+      if (hasNothing(content) && holdsAny(before) && !believesGone) return true
       const found = partsOf(open.plugin, open.spec, content ?? { table: {} })
       const { rest, strange } = found
       open.first ??= rest
@@ -276,7 +278,7 @@ export const createLists = (parts: ListsParts): Lists => {
       }
       return { list, close: () => void opened.delete(spec.file) }
     },
-    look: (believesGone) => [...opened.values()].map((open) => look(open, believesGone)).includes(true),
+    look: (believed) => [...opened].flatMap(([file, open]) => (look(open, file === believed) ? [file] : [])),
     onApplied(listener) {
       followers.add(listener)
       return () => followers.delete(listener)

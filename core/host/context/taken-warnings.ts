@@ -7,7 +7,11 @@ import { array, enums, open, optional, string } from '../../base/schema.js'
 
 const WarningForm = open({
   severity: enums(['info', 'warning', 'error']),
-  code: string({ min: 1 }),
+  code: string({
+    max: 100,
+    pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]*$',
+    told: 'must be of letters, digits, dots, colons, underscores and hyphens',
+  }),
   message: string(),
   related_id: optional(string()),
   action: optional(string()),

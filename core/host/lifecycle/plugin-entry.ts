@@ -1,4 +1,5 @@
 /** One plugin in the host, from candidate to stopped. */
+import { wellFormed } from '../../base/text/well-formed.js'
 import type { AnyPlugin } from '../../plugin/contract.js'
 import type { Candidate } from '../load/candidate.js'
 import type { StartRun } from '../context/context.js'
@@ -26,7 +27,7 @@ export const report = ({ candidate, plugin, state, reason, ms }: PluginEntry, fa
   return {
     id: candidate.id,
     version: plugin?.version ?? '',
-    summary: plugin?.summary ?? '',
+    summary: wellFormed(plugin?.summary ?? ''),
     from: candidate.from,
     required: candidate.required,
     state: state === 'ready' && count > 0 ? 'degraded' : state,

@@ -20,7 +20,11 @@ const Shape = object({
     pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$',
     told: 'must be words of small letters and digits, joined by hyphens, and begin with a letter',
   }),
-  version: string({ min: 1 }),
+  version: string({
+    max: 64,
+    pattern: '^[A-Za-z0-9][A-Za-z0-9.+_-]*$',
+    told: 'must be of letters, digits, dots, hyphens, plus signs and underscores, such as 1.0.0',
+  }),
   api: literal(1),
   summary: string({ min: 1 }),
 })

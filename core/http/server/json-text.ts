@@ -19,6 +19,7 @@ interface Level {
 }
 type Token = { readonly end: number; readonly rule?: string; readonly text?: string }
 
+const twice = 'is given twice'
 const number = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/uy
 
 /** From the opening quote to after the closing one; the end of the text if it never closes. */
@@ -58,8 +59,8 @@ const readNumber = (text: string, start: number): Token => {
 const pathOf = (levels: readonly Level[]): string =>
   ['body', ...levels.map(({ keys, key, index }) => (keys === undefined ? String(index) : key))].join('.')
 
-/** The first fault that JSON.parse would let through; syntax is left to JSON.parse. */
-const findFault = (text: string): FieldError | undefined => {
+/** The first fault, of this rule or of any, that JSON.parse would let through; syntax is left to JSON.parse. */
+const findFault = (text: string, only?: string): FieldError | undefined => {
   const levels: Level[] = []
   let values = 0
   const step = (at: number): Token => {
@@ -97,8 +98,8 @@ const findFault = (text: string): FieldError | undefined => {
   }
   for (let at = 0; at < text.length;) {
     const { end, rule } = step(at)
-    if (rule !== undefined) return { path: pathOf(levels), rule }
-    if (values > maxValues) return { path: 'body', rule: `must have at most ${maxValues} values` }
+    if (rule !== undefined && (only ?? rule) === rule) return { path: pathOf(levels), rule }
+    if (only === undefined && values > maxValues) return { path: 'body', rule: `must have at most ${maxValues} values` }
     at = end
   }
   return undefined
@@ -118,7 +119,7 @@ const readMember = (token: Token, top: Level | undefined): Token => {
   if (top?.keys === undefined || !top.expectsKey || token.text === undefined) return token
   top.expectsKey = false
   top.key = token.text
-  if (top.keys.has(token.text)) return { ...token, rule: 'is given twice' }
+  if (top.keys.has(token.text)) return { ...token, rule: twice }
   top.keys.add(token.text)
   return top.keys.size > maxFields ? { ...token, rule: `is one of more than ${maxFields} fields` } : token
 }
@@ -144,6 +145,12 @@ export const readJson = (bytes: Uint8Array): JsonText => {
   const value = tryParse(text)
   return value === undefined ? notJson : { ok: true, value }
 }
+
+/**
+ * The path of a member that an object of this JSON has twice, of which readers take the one or the other; undefined if
+ * there is none. Of what is nested deeper than bodies may be it says nothing that holds.
+ */
+export const givenTwice = (text: string): string | undefined => findFault(text, twice)?.path.slice('body.'.length)
 
 const immodest: JsonText = {
   ok: false,

@@ -10,6 +10,7 @@ import {
   type Command,
   type Infer,
   idWord,
+  visibleLine,
 } from '../../../core/plugin.js'
 import { reasonLines, ShownReason, timedText } from './reason-text.js'
 
@@ -28,7 +29,11 @@ const Explanation = open({ subjects: array(Subject), truncated: optional(literal
 const showSubject = (subject: Infer<typeof Subject>): string => {
   const { depth, kind, id, session_id, status, text, reasons } = subject
   return [
-    [`${kind} ${idWord(id)}`, status, ...(session_id === undefined ? [] : [idWord(session_id)])].join('  '),
+    [
+      `${visibleLine(kind)} ${idWord(id)}`,
+      visibleLine(status),
+      ...(session_id === undefined ? [] : [idWord(session_id)]),
+    ].join('  '),
     `  ${timedText(text, subject)}`,
     ...reasons.flatMap((reason) => reasonLines(reason)).map((line) => `  ${line}`),
   ]

@@ -49,7 +49,7 @@ const aborted = (signal: AbortSignal): Promise<'aborted'> =>
 
 const outcomeOf = (name: string, { text, truncated }: Captured, redact: CommandParts['redact']): Answered =>
   // Whether what is cut was an outcome nobody can tell.
-  truncated ? tooMuch : saidOutcome(name, text.trim(), redact)
+  truncated ? tooMuch : saidOutcome(name, text, redact)
 
 /** Resolves when so much was put out that its end need not be waited for, a moment behind that: it may be about to. */
 const flooded = ({ stdout }: SupervisedProgram, clock: Clock, over: AbortSignal): Promise<'flooded'> =>

@@ -1,6 +1,7 @@
 /** Hooks that are asked over HTTP. */
 import type { Outbound } from '../../../core/plugin.js'
-import { faultWith, rulingOf, type Answered } from './outcome/outcome.js'
+import type { Answered } from './outcome/outcome.js'
+import { outcomeIn } from './outcome/said-outcome.js'
 
 export interface HttpWish {
   readonly name: string
@@ -28,9 +29,5 @@ export const postHook = async (outbound: Outbound, wish: HttpWish): Promise<Answ
   if (answer.status < 200 || answer.status > 299) return { fault: `http_status_${answer.status}` }
   const said = Buffer.from(answer.body).toString('utf8').trim()
   if (said === '') return { ruling: undefined }
-  try {
-    return rulingOf(name, JSON.parse(said))
-  } catch {
-    return faultWith('its outcome is no JSON', said, redact)
-  }
+  return outcomeIn(name, said, redact)
 }

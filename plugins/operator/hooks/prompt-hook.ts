@@ -5,6 +5,7 @@ import type { Invocation } from '../../execution/interception/contract.js'
 import { jsonIn } from '../../execution/models/contract.js'
 import type { PromptExecutor } from './definitions.js'
 import { faultWith, rulingOf, type Answered } from './outcome/outcome.js'
+import { twiceFault } from './outcome/said-outcome.js'
 
 export interface PromptParts {
   readonly consultations: () => Consultations | undefined
@@ -52,6 +53,8 @@ const withDecision = ({ ok, ...rest }: { readonly [key: string]: Json | undefine
 const judged = (name: string, said: string): Answered => {
   const given = objectOf(said)
   if (given === undefined) return { fault: 'its answer is no JSON object' }
+  const twice = twiceFault(said)
+  if (twice !== undefined) return { fault: twice }
   const answered = rulingOf(name, withDecision(given))
   if ('fault' in answered) return answered
   if ((answered.permissions ?? []).length > 0) return { fault: 'a model gives no permission rules' }

@@ -1,5 +1,5 @@
 /** What this daemon can do (runtime-4). */
-import { boolean, integer, named, open, string, type Infer } from '../../../core/plugin.js'
+import { boolean, integer, named, open, string, wellFormedJson, type Infer } from '../../../core/plugin.js'
 import type { CapabilityClaim } from './contract.js'
 
 export const CapabilitiesView = named(
@@ -51,5 +51,5 @@ const before: CapabilitiesView = {
 
 export const collectCapabilities = (claims: readonly CapabilityClaim[]): CapabilitiesView => ({
   ...before,
-  ...Object.fromEntries(claims.map(({ name, value }) => [name, value])),
+  ...Object.fromEntries(claims.map(({ name, value }) => [name, wellFormedJson(value)])),
 })

@@ -173,7 +173,7 @@ export const nextStep = (answer: Answer): string => {
   const { status, health, runs, sessions } = answer
   const urgent = health.warnings?.find(({ severity }) => severity === 'error')
   if (status === 'draining') return 'The daemon is stopping. Start it again with: holdfast serve'
-  if (urgent !== undefined) return urgent.action ?? `See to ${urgent.code}.`
+  if (urgent !== undefined) return urgent.action ?? `See to ${visibleLine(urgent.code)}.`
   if (runs !== undefined && runs.waiting_for_approval > 0)
     return `${count(runs.waiting_for_approval, 'run waits', 'runs wait')} for approval: holdfast approvals list`
   if (runs !== undefined && runs.waiting_for_user_question > 0)
@@ -183,7 +183,7 @@ export const nextStep = (answer: Answer): string => {
   const all = health.warnings ?? []
   const warnings = all.filter(({ severity }) => severity !== 'info')
   const [warning] = [...warnings.filter(({ action }) => action !== undefined), ...warnings]
-  if (warning !== undefined) return warning.action ?? `See to ${warning.code}.`
+  if (warning !== undefined) return warning.action ?? `See to ${visibleLine(warning.code)}.`
   if (sessions?.total === 0) return 'Create a session: holdfast sessions create'
   if (runs !== undefined && runs.running + runs.queued > 0) return 'Watch the work: holdfast events stream'
   const note = all.find(({ action }) => action !== undefined)
@@ -200,9 +200,16 @@ export const showStatus = (answer: Answer): string => {
     `${span(answer.snapshot_at_ms - answer.started_at_ms)}, started in ${Math.round(answer.boot.total_ms)} ms`
   const next = nextStep(answer)
   const warnings = (answer.health.warnings ?? []).flatMap(({ severity, code, message, action }) => [
-    `  ${severity} ${code}: ${visibleBlock(message, 4)}`,
+    `  ${severity} ${visibleLine(code)}: ${visibleBlock(message, 4)}`,
     ...(action === undefined || action === next ? [] : [`    ${visibleBlock(action, 4)}`]),
   ])
   const rows = facts(answer).map(([name, text]) => `  ${name.padEnd(9)} ${text}`)
-  return [head, '', ...rows, ...(warnings.length > 0 ? ['', ...warnings] : []), '', `Next: ${next}`].join('\n')
+  return [
+    head,
+    '',
+    ...rows,
+    ...(warnings.length > 0 ? ['', ...warnings] : []),
+    '',
+    `Next: ${visibleBlock(next, 6)}`,
+  ].join('\n')
 }

@@ -25,6 +25,7 @@ import { PermissionUpdate } from './permissions.js'
 import type { Ruling } from '../../../execution/interception/contract.js'
 
 const Permission = enums(['allow', 'deny', 'ask'])
+const strictFirst = ['deny', 'ask', 'allow'] as const
 /** What hooks of other programs say and what means nothing here. */
 const unused = (what: string) => optional(doc(json(), what))
 const ownFields = {
@@ -67,8 +68,9 @@ const fields = {
 /** Own names; those that hooks of other programs use stand beside them. Others are told by name (hooks-29). */
 export const Outcome = open(fields)
 
-/** What of an outcome makes a difference by itself. */
-const deeds = [
+type Own = keyof typeof fields | keyof typeof ownFields
+/** What of an outcome, or of the object in it, makes a difference by itself. */
+export const deeds: readonly string[] = [
   'continue_execution',
   'continue',
   'decision',
@@ -78,10 +80,10 @@ const deeds = [
   'updated_permissions',
   'additional_contexts',
   'hookSpecificOutput',
-] as const satisfies readonly (keyof typeof fields)[]
-
-/** True of an object that would be an outcome with something in it. */
-export const doesSomething = (given: JsonObject): boolean => deeds.some((name) => Object.hasOwn(given, name))
+  'permissionDecision',
+  'updatedInput',
+  'additionalContext',
+] satisfies readonly Own[]
 
 /** Names that are told at most, and characters of one. */
 const [mostStrange, mostName] = [5, 60]
@@ -163,9 +165,10 @@ export const rulingOf = (name: string, given: Json | undefined): Answered => {
   const { value } = read
   const { hookSpecificOutput: inner } = value
   const reason = value.reason ?? inner?.permissionDecisionReason ?? value.stop_reason ?? value.stopReason
-  const stops = value.decision === 'block' || (value.continue_execution ?? value.continue) === false
-  const permission =
-    value.permission ?? inner?.permissionDecision ?? (value.decision === 'approve' ? 'allow' : undefined)
+  const stops = value.decision === 'block' || value.continue_execution === false || value.continue === false
+  const approved = value.decision === 'approve' ? 'allow' : undefined
+  const permissions = [value.permission, inner?.permissionDecision, approved]
+  const permission = strictFirst.find((one) => permissions.includes(one))
   const input = value.updated_input ?? inner?.updatedInput
   const contexts = [
     ...(value.additional_contexts ?? []),
@@ -179,12 +182,12 @@ export const rulingOf = (name: string, given: Json | undefined): Answered => {
     ...(value.updated_output !== undefined && { updated_output: unsafeCast<Json>(value.updated_output) }),
     ...(contexts.length > 0 && { contexts }),
   }
-  const permissions = value.updated_permissions ?? []
+  const rules = value.updated_permissions ?? []
   // Rules that count from now on are to be looked at for what is asked about.
-  const isNone = Object.keys(ruling).length + permissions.length === 0
+  const isNone = Object.keys(ruling).length + rules.length === 0
   const strange = isJsonObject(given) ? strangeIn(given) : []
-  const gave = permissions.length > 0 && { gave_rules: true as const }
-  return { ruling: isNone ? undefined : { by: [name], ...ruling, ...gave }, permissions, strange }
+  const gave = rules.length > 0 && { gave_rules: true as const }
+  return { ruling: isNone ? undefined : { by: [name], ...ruling, ...gave }, permissions: rules, strange }
 }
 
 export const blockOf = (name: string, reason: string): Ruling => ({

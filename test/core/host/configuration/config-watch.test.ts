@@ -143,7 +143,7 @@ test('a file in config that cannot be read is told and ends nothing', async (t) 
     log: { debug: () => {}, info: () => {}, error: () => {}, warn: (fact) => void looked.push(fact) },
     before,
     plugins: ['models'],
-    lists: { covers: () => false, files: () => [], elsewhere: () => [], look: () => false },
+    lists: { covers: () => false, files: () => [], elsewhere: () => [], look: () => [] },
     check: () => {},
     lasting: [],
   })
@@ -171,11 +171,11 @@ test('runtime-5: a folder that takes the place of config is watched, whether the
   const disk = createDisk()
   const file = join(config, 'mcp.toml')
   let seen = ''
-  const believed: boolean[] = []
-  const look = (believesGone: boolean): boolean => {
+  const looks: (string | undefined)[] = []
+  const look = (believed?: string): string[] => {
     seen = existsSync(file) ? readFileSync(file, 'utf8') : ''
-    if (seen === '') believed.push(believesGone)
-    return seen === '' && !believesGone
+    if (seen === '') looks.push(believed)
+    return seen === '' && believed === undefined ? ['mcp'] : []
   }
   const watching = await watchConfig({
     disk,
@@ -205,10 +205,10 @@ test('runtime-5: a folder that takes the place of config is watched, whether the
   for (let attempt = 0; attempt < 100 && !seen.includes('second'); attempt += 1) await clock.sleep(100)
   t.true(seen.includes('second'), 'what it holds counts when it is there')
   await write('third')
-  believed.length = 0
+  looks.length = 0
   rmSync(config, { recursive: true })
-  for (let attempt = 0; attempt < 600 && !believed.includes(true); attempt += 1) await clock.sleep(100)
-  t.deepEqual([believed[0], believed.at(-1)], [false, true], 'what is gone is looked at again before it is believed')
+  for (let attempt = 0; attempt < 600 && !looks.includes('mcp'); attempt += 1) await clock.sleep(100)
+  t.deepEqual([looks[0], looks.at(-1)], [undefined, 'mcp'], 'what is gone is looked at again before it is believed')
   mkdirSync(config)
   await write('fourth')
 })

@@ -110,7 +110,7 @@ test('runtime-35: a file that is no list changes nothing, and one that is gone t
   t.deepEqual(warnings(), [])
 })
 
-test('runtime-35: a file that is away while another takes its place keeps its entries, and tells nobody', async (t) => {
+test('runtime-35: a file that is away or empty while another takes its place keeps its entries, and tells nobody', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   const file = join(root, 'config', 'pots.toml')
@@ -121,15 +121,20 @@ test('runtime-35: a file that is away while another takes its place keeps its en
   const [told, followed]: [string[][], string[]] = [[], []]
   list.onChange((names) => void told.push([...names]))
   lists.onApplied(({ entries }) => void followed.push(...entries.map(({ change }) => change)))
-  const look = (believesGone: boolean) => [lists.look(believesGone), [...list.all().keys()]]
+  const look = (believed?: string) => [lists.look(believed), [...list.all().keys()]]
   rmSync(file)
-  t.deepEqual(look(false), [true, ['a']])
+  t.deepEqual(look(), [['pots'], ['a']])
   t.deepEqual([told, followed, lists.health.check()], [[], [], []])
   writeFileSync(file, '[pots.a]\nsize = 1\n[pots.b]\nsize = 2\n')
-  t.deepEqual(look(false), [false, ['a', 'b']])
+  t.deepEqual(look(), [[], ['a', 'b']])
   t.deepEqual([told, followed], [[['b']], ['added']])
+  for (const text of ['', ' \n', '# pots\n']) {
+    writeFileSync(file, text)
+    t.deepEqual(look(), [['pots'], ['a', 'b']])
+  }
+  t.deepEqual([told, followed, lists.health.check()], [[['b']], ['added'], []])
   rmSync(file)
-  t.deepEqual(look(true), [false, []])
+  t.deepEqual(look('pots'), [[], []])
   t.deepEqual(followed, ['added', 'removed', 'removed'])
 })
 

@@ -74,7 +74,7 @@ const open = async (t: ExecutionContext, { owner, spec }: Pick<Case, 'owner' | '
   lists.onApplied(({ entries }) => void changed.push(...entries.map(({ name, change }) => `${name} ${change}`)))
   const save = (text: string): void => {
     write(text)
-    lists.look(false)
+    lists.look()
   }
   const told = (): string[] => lists.health.check().map(({ message }) => message)
   return { list, lists, save, told, changed }
@@ -99,7 +99,7 @@ for (const { owner, spec, right, slip, told: wanted, names } of cases) {
       t.deepEqual([...list.all().keys()], names.slice(1))
       t.regex(told().join(), wanted)
       t.notRegex(told().join(), /held before/u)
-      lists.look(false)
+      lists.look()
     }
   })
 

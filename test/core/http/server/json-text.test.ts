@@ -1,5 +1,5 @@
 import test from 'ava'
-import { readJson } from '../../../../core/http/server/json-text.js'
+import { givenTwice, readJson } from '../../../../core/http/server/json-text.js'
 
 const read = (text: string) => readJson(Buffer.from(text, 'utf8'))
 const refused = (path: string, rule: string) => ({ ok: false, error: { path, rule } })
@@ -39,6 +39,8 @@ test('http-20: a number that a double would change is refused where it stands', 
 test('http-20: a key twice in one object is refused, also when it is written differently', (t) => {
   t.deepEqual(read('{"a":{"b":1,"b":2}}'), refused('body.a.b', 'is given twice'))
   t.deepEqual(read('{"b":1,"\\u0062":2}'), refused('body.b', 'is given twice'))
+  t.is(givenTwice(`{"n":9007199254740993,"s":"\\ud800","list":[0${',0'.repeat(100_001)}],"a":{"b":1,"b":2}}`), 'a.b')
+  t.is(givenTwice('{"a":{"b":1},"b":2}'), undefined)
   t.true(read('[{"b":1},{"b":"b"},{"a":{"b":1},"b":1}]').ok)
 })
 

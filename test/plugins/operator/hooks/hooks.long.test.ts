@@ -161,6 +161,9 @@ test('hooks-13: an HTTP hook gets the invocation by POST; private addresses and 
   receiver.on('/hook', (_, response) => response.end('{ <html>'))
   await run()
   t.is((await letters())[0].error, 'its outcome is no JSON: { <html>')
+  receiver.on('/hook', (_, response) => response.end('{"continue":false,"continue":true}'))
+  await run()
+  t.regex((await letters())[0].error, /^its outcome has continue twice: /u)
   for (const url of [
     'ftp://example.com/',
     'http://me:word@example.com/',

@@ -1,4 +1,5 @@
 import test from 'ava'
+import type { JsonObject } from '../../../../core/base/schema.js'
 import { visibleLine } from '../../../../core/base/text/visible.js'
 import { createCapture } from '../../../../core/processes/capture.js'
 import { complaintIn, reasonIn } from '../../../../plugins/operator/hooks/command-hook.js'
@@ -72,6 +73,16 @@ test('hooks-37: of what a command puts out, JSON that was meant as an outcome is
     [`hello\n${shown}\nbye`]: beside,
     [`hello {}\n${shown}`]: beside,
     [`[INFO] asked\n{"hookSpecificOutput":{"permissionDecision":"deny"}}`]: beside,
+    'got {"level":"info"} {"Decision":"block"}': beside,
+    'got {x} {"permissionDecision":"deny"}': beside,
+    'got {"ok": false}': beside,
+    "got {'continue': False}": beside,
+    'got {"hook_specific_output":{}}': beside,
+    [String.raw`got {"\u0064ecision":"block"}`]: beside,
+    'got {"result":{"decision":"block"': beside,
+    '{"decision":"block","decision":"approve"}': 'its outcome has decision twice',
+    [String.raw`{"a":{"b":[{"c":1,"\u0063":2}]}}`]: 'its outcome has a.b.0.c twice',
+    [Buffer.from(`\ufeff${block}`, 'utf16le').toString()]: 'what it put out is not UTF-8 text',
   }
   const read = (said: string) => saidOutcome('guard', said, (text) => text)
   for (const [said, fault] of Object.entries(faults))
@@ -87,7 +98,25 @@ test('hooks-37: of what a command puts out, JSON that was meant as an outcome is
     'a {b} c',
     'got {"level":"info"}',
     'x } {',
+    'got {"ok":true}',
+    'the "decision": none',
+    String.raw`wrote {"content":"{\"decision\":\"block\"}"}`,
+    '\u001b[32mgot\u001b[0m {"level":"info"}',
   ])
     t.deepEqual(read(said), { ruling: undefined }, said)
   t.like(read(shown), { ruling: { block: 'no' } })
+  t.like(read(`\u001b[1;39m{\u001b[0m\u001b[34;1m"decision"\u001b[0m:"block","reason":"no"}\n`), {
+    ruling: { block: 'no' },
+  })
+})
+
+test('hooks-14: of members that say a thing in two ways the strictest counts', (t) => {
+  const ruled = (given: JsonObject) => {
+    const answered = rulingOf('guard', given)
+    return 'fault' in answered ? answered.fault : answered.ruling
+  }
+  t.like(ruled({ continue_execution: true, continue: false }), { block: 'it gave no reason' })
+  t.like(ruled({ continue_execution: false, continue: true }), { block: 'it gave no reason' })
+  t.like(ruled({ permission: 'allow', hookSpecificOutput: { permissionDecision: 'deny' } }), { permission: 'deny' })
+  t.like(ruled({ decision: 'approve', permission: 'ask' }), { permission: 'ask' })
 })

@@ -105,6 +105,8 @@ test('hooks-24: what a model says of permission is stricter or nothing', (t) => 
   t.is(ruled(''), 'its answer is no JSON object')
   for (const none of ['null', '[]', '"x"', '{', 'yes {}'])
     t.is(ruled(none), `its answer is no JSON object: ${none}`, none)
+  const twice = '{"decision":"block","decision":"approve"}'
+  t.is(ruled(twice), `its outcome has decision twice: ${twice}`)
 })
 
 test('hooks-25: what happened stands in a fence that it cannot end, without known secrets', async (t) => {

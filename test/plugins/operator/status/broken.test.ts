@@ -1,5 +1,7 @@
 /** A third-party plugin adds to the status what it must not: it is charged with it, and all the rest stands. */
 import test from 'ava'
+import { coreCommands } from '../../../../core/cli/commands.js'
+import type { ShippedView } from '../../../../core/cli/shipped-view.js'
 import { showStatus, StatusAnswer } from '../../../../plugins/operator/status/summary.js'
 import { RuntimeSections } from '../../../../plugins/operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../../../plugins/operator/status/contract.js'
@@ -57,6 +59,38 @@ test('runtime-3: a section of the runtime that is no JSON is left out and charge
     faulty.map(({ id }) => id),
     [plugin],
   )
+})
+
+test('runtime-7: texts of a plugin that have half of a character leave the answer to strict readers', async (t) => {
+  const { request, daemon } = await startTestDaemon(t, { root: await rootWith('says-odd-texts') })
+  for (const path of ['/v1/status', '/v1/runtime', '/v1/capabilities'])
+    t.notRegex((await request('GET', path)).text, /\\ud[89a-f]/u, path)
+  const { body } = await request('GET', '/v1/status')
+  t.deepEqual(body.its_half, { 'name\ufffd': ['\ufffd', { in: '\ufffd' }] })
+  t.is(body.capabilities.its_claim, '\ufffd')
+  const { text: metrics } = await request('GET', '/metrics')
+  t.regex(metrics, /^service_its_halves\{of="\ufffd"\} 1$/mu)
+  t.notRegex(metrics, /service_its_twins\{/u, 'what is the same without its halves is told by nobody')
+  t.regex(daemon.view.plugins().find(({ id }) => id === 'says-odd-texts')?.summary ?? '', /^Half \ufffd/u)
+})
+
+test('runtime-8: texts of a plugin begin no line of a terminal, and a code is a word', async (t) => {
+  const { request } = await startTestDaemon(t, { root: await rootWith('says-odd-texts') })
+  const { body } = await request('GET', '/v1/status')
+  const odd = body.health.warnings.filter(({ code }: { code: string }) => /odd|co/u.test(code))
+  t.deepEqual(
+    odd.map(({ code }: { code: string }) => code),
+    ['odd'],
+  )
+  t.regex(JSON.stringify(body.health.warnings), /The health check codes of the plugin says-odd-texts failed/u)
+  const read = parse(StatusAnswer, { ...body, health: { warnings: [...odd, { ...odd[0], code: 'co\nde' }] } })
+  t.true(read.ok)
+  const [list] = coreCommands(unsafeCast<ShippedView>({})).filter(({ path }) => path.join(' ') === 'plugins list')
+  const rows = body.plugins.map((row: object) => ({ ...row, version: '1\nof it' }))
+  for (const text of [read.ok ? showStatus(read.value) : '', list?.show?.(rows, 80) ?? '']) {
+    t.regex(text, /of it/u)
+    t.notRegex(text, /^(?:x is|-rf|de:|of it)/mu)
+  }
 })
 
 test('runtime-6: a section without a struct is refused with its plugin: the OpenAPI document is made of them', async (t) => {
