@@ -1,7 +1,6 @@
 /** Typed names: how plugins find each other without a lookup by string. */
 import type { Answers, PointAnswers } from './answers.js'
 import { unsafeCast } from './schema.js'
-import { isWellFormed } from './text/well-formed.js'
 
 /** A typed name for a service that one plugin provides and others need. The major is in the id: `sessions@1`. */
 export interface Token<T> {
@@ -37,6 +36,8 @@ export const definePoint = <T>(
 export const withAnswers = <T>(point: Point<T>, answers: Answers<T>): Point<T> =>
   Object.freeze({ ...point, answers: unsafeCast<PointAnswers>(answers) })
 
+const half = /\p{Surrogate}/u
+
 /**
  * A `check` for contributions that must have these members, each of its kind. Names of text must not be empty, nor have
  * half of a character, with which strict readers take nothing of an answer.
@@ -51,7 +52,7 @@ export const hasMembers =
     const lacking = Object.entries(members).filter(([member, kind]) => {
       const found: unknown = Reflect.get(value, member)
       return kind === 'text'
-        ? typeof found !== 'string' || found === '' || !isWellFormed(found)
+        ? typeof found !== 'string' || found === '' || half.test(found)
         : typeof found !== kind || found === null
     })
     if (lacking.length === 0) return undefined

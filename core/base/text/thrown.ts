@@ -62,8 +62,8 @@ export const stackOf = (thrown: unknown): string | undefined => {
   const stack = isError(thrown) ? attempt((): unknown => thrown.stack, undefined) : undefined
   if (typeof stack !== 'string' || stack === '') return undefined
   return tell(
-    stack.length <= longestStack
-      ? wellFormed(stack)
-      : `${stack.slice(0, longestStack)}…\n${placesOf(stack, mostPlaces)}`,
+    wellFormed(
+      stack.length <= longestStack ? stack : `${stack.slice(0, longestStack)}…\n${placesOf(stack, mostPlaces)}`,
+    ),
   )
 }

@@ -10,8 +10,7 @@ export const wellFormed = (text: string): string => (half.test(text) ? text.repl
 /** The same for every text and name in a value; the value itself where nothing is to be changed. */
 export const wellFormedJson = <T>(value: T): T => (isWellFormed(value) ? value : unsafeCast<T>(mend(value)))
 
-/** True where no text and no name in a value has such a half. */
-export const isWellFormed = (value: unknown): boolean => {
+const isWellFormed = (value: unknown): boolean => {
   if (typeof value === 'string') return !half.test(value)
   if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) return value.every(isWellFormed)

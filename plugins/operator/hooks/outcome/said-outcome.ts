@@ -1,5 +1,4 @@
 /** The outcome in what a command or a host put out. */
-import { stripVTControlCharacters } from 'node:util'
 import { givenTwice, visibleLine, type Json } from '../../../../core/plugin.js'
 import { deeds, faultWith, rulingOf, type Answered } from './outcome.js'
 
@@ -25,6 +24,9 @@ export const outcomeIn = (name: string, said: string, redact: (text: string) => 
   return fault === undefined ? rulingOf(name, outcome) : faultWith(fault, said, redact)
 }
 
+/** No JSON has the sign that colours begin with. */
+const begin = '\u001b'
+const colour = new RegExp(`${begin}\\[[0-?]*[ -/]*[@-~]`, 'gu')
 /** `hookSpecificOutput` as `hook_specific_output` too. */
 const howeverWritten = (name: string): string => name.replaceAll(/_|(?=[A-Z])/gu, '_?')
 /** `ok` is what prompts of other programs ask for. */
@@ -42,7 +44,7 @@ const holdsOutcome = (said: string): boolean => said.includes('{') && deed.test(
  * terminals alone.
  */
 export const saidOutcome = (name: string, put: string, redact: (text: string) => string): Answered => {
-  const said = stripVTControlCharacters(put).trim()
+  const said = put.replace(colour, '').trim()
   const failed = (fault: string): Answered => faultWith(fault, said, redact)
   if (said.includes('\0')) return failed('what it put out is not UTF-8 text')
   if (said.startsWith('{')) return outcomeIn(name, said, redact)
