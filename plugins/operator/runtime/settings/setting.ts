@@ -55,8 +55,8 @@ export interface RuntimeSetting<S extends AnyStruct = AnyStruct, B extends Field
   /** The members that readers see in place of one with its name and value, such as a value without its secrets. */
   readonly shown?: { readonly fields: Fields; of(value: Infer<S>): JsonObject }
   /**
-   * True for one that may hold secrets: it is kept encrypted, and `setBy` is not asked. What of it is secret nobody else
-   * knows: what its functions throw is told as it is, so it must not say the value.
+   * True for one that may hold secrets: it is kept encrypted, and `setBy` is not asked. What of it is secret nobody
+   * else knows: what its functions throw is told as it is, so it must not say the value.
    */
   readonly secret?: boolean
   /** The command line that sets one with secrets to nothing: the way out where the key of secrets is lost. */
