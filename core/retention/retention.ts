@@ -130,12 +130,12 @@ class Keeper implements Retention {
   }
 
   due(policy = this.#parts.policy): Promise<DueNow> {
-    return this.#inTurn(() => this.#findDue(policy))
+    return this.#inTurn(() => this.#findAnew(policy))
   }
 
   run(policy = this.#parts.policy): ReturnType<Retention['run']> {
     const fall = async (): ReturnType<Retention['run']> => {
-      const { falls } = await this.#findDue(policy)
+      const { falls } = await this.#findAnew(policy)
       await this.#announcements.settle(
         falls.map(({ kind }) => kind),
         policy,
@@ -160,6 +160,7 @@ class Keeper implements Retention {
   }
 
   async #look(which: 'first' | 'later'): Promise<void> {
+    this.usage.expire()
     await this.usage.sample()
     if (this.#parts.state.health.mode !== 'ok') return
     const { falls } = this.#isStale() ? await this.#findDue() : await this.#foundSoFar()
@@ -196,6 +197,12 @@ class Keeper implements Retention {
     return this.#foundSoFar(policy)
   }
 
+  /** For whoever asks: what others removed since the last count is not taken once more. */
+  #findAnew(policy: Policy): Promise<DueNow> {
+    this.usage.expire()
+    return this.#findDue(policy)
+  }
+
   /** What is written to ends first, and then it is asked again: more may have come until then. */
   async #ended(falls: readonly Due[], policy: Policy): Promise<readonly Due[]> {
     const { retention } = this.#parts.state
@@ -218,6 +225,7 @@ class Keeper implements Retention {
         (error: unknown) => failed.push({ kind: due.kind, error }),
       )
     }
+    this.usage.expire()
     this.#tell(failed)
     return { fallen, failed }
   }

@@ -43,8 +43,10 @@ export interface UsageParts {
 export interface Usage {
   /** What the root holds, counted anew if the last count is older than some seconds. */
   report(): Promise<StorageUsage>
-  /** Bytes of the root that stay, counted anew: a count of before a fall would take too much the next time. */
+  /** Bytes of the root that stay, from the same count. */
   staying(): Promise<number>
+  /** The next one who asks has all counted anew: by a count of before a fall, too much would fall the next time. */
+  expire(): void
   /** Takes a sample for the rate if one is due. */
   sample(): Promise<void>
   /** Bytes a day of a kind, as `growth_bytes_per_day` of the report. */
@@ -85,16 +87,18 @@ const sumOf = ({ areas }: RootBytes, folder: string): number =>
 export const createUsage = ({ disk, root, clock, document, retention }: UsageParts): Usage => {
   let last: Counted | undefined
   let running: Promise<Counted> | undefined
+  /** Grows: a count that began before that is of no use. */
+  let expired = 0
+  let isCurrent = false
   const sampleNow = (bytes: number): Sample => ({ at_ms: clock.now(), bytes, kinds: kindBytes(retention.kinds()) })
   const countNow = async (): Promise<Counted> => {
-    const elapsed = clock.elapsed()
+    const [elapsed, before] = [clock.elapsed(), expired]
     const found = await measure(disk, root, retention.isLeaving)
-    const count = { ...found, at: sampleNow(found.total), elapsed }
-    if (last === undefined || last.elapsed <= elapsed) last = count
-    return count
+    isCurrent = before === expired
+    return (last = { ...found, at: sampleNow(found.total), elapsed })
   }
   const counted = (): Promise<Counted> => {
-    if (last !== undefined && clock.elapsed() - last.elapsed < freshMs) return Promise.resolve(last)
+    if (last !== undefined && isCurrent && clock.elapsed() - last.elapsed < freshMs) return Promise.resolve(last)
     return (running ??= countNow().finally(() => {
       running = undefined
     }))
@@ -127,8 +131,13 @@ export const createUsage = ({ disk, root, clock, document, retention }: UsagePar
   return {
     report,
     async staying() {
-      const { total, leaving } = await countNow()
+      const { total, leaving } = await counted()
       return total - leaving
+    },
+    expire() {
+      expired += 1
+      isCurrent = false
+      running = undefined
     },
     sample,
     growthOf: growthOfKind,

@@ -55,7 +55,7 @@ export const endLeft = async (parts: AgentParts & { readonly log: Log }): Promis
 }
 
 const look = async (parts: AgentParts, agents: Agents, wish: AgentLook & { session_id: string }): Promise<Answered> => {
-  const { name, executor, invocation, session_id, timeout_ms, signal } = wish
+  const { executor, invocation, session_id, timeout_ms, signal } = wish
   const input = fencedInput(parts.redact(wish.input))
   if (input.length > mostInput) return { fault: `what it is about is longer than ${mostInput} characters` }
   const { model, tool_surface, max_turns } = executor
@@ -76,7 +76,7 @@ const look = async (parts: AgentParts, agents: Agents, wish: AgentLook & { sessi
   try {
     const waiting = { run_id: invocation.run_id ?? '', signal, ...(waitFor !== undefined && { waitFor }) }
     const end = await agents.waitFor(waiting, started.agent_id, timeout_ms)
-    if (end.last_run_status === 'completed') return answeredBy(name, end.final_output ?? '', parts.redact)
+    if (end.last_run_status === 'completed') return answeredBy(wish, end.final_output ?? '', parts.redact)
     return { fault: `its agent did not answer: ${end.last_error ?? end.last_run_status ?? end.status}` }
   } finally {
     await endRuns(parts, started.session_id)

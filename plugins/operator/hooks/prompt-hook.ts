@@ -5,6 +5,7 @@ import type { Invocation } from '../../execution/interception/contract.js'
 import { jsonIn } from '../../execution/models/contract.js'
 import type { PromptExecutor } from './definitions.js'
 import { faultWith, rulingOf, type Answered } from './outcome/outcome.js'
+import { withoutOwnWords } from './outcome/own-words.js'
 import { twiceFault } from './outcome/said-outcome.js'
 
 export interface PromptParts {
@@ -63,15 +64,19 @@ const judged = (name: string, said: string): Answered => {
   return { ...answered, ruling: Object.keys(ruling).length === 1 ? undefined : ruling }
 }
 
+/** What a model was asked by, as its operator wrote it. */
+type Asked = Pick<PromptWish, 'name'> & { readonly executor: Pick<PromptExecutor, 'template' | 'system_prompt'> }
+
 /** The answer of a model as an outcome, as far as a model may rule; of one that is none its beginning is told. */
-export const answeredBy = (name: string, said: string, redact: (text: string) => string): Answered => {
+export const answeredBy = ({ name, executor }: Asked, said: string, redact: PromptParts['redact']): Answered => {
   const answered = judged(name, said)
-  return 'fault' in answered ? faultWith(answered.fault, said, redact) : answered
+  if (!('fault' in answered)) return answered
+  return faultWith(answered.fault, said, withoutOwnWords([executor.template, executor.system_prompt], redact))
 }
 
 export const askByPrompt = async ({ consultations, redact }: PromptParts, wish: PromptWish): Promise<Answered> => {
   const service = consultations()
-  const { name, executor, invocation, signal } = wish
+  const { executor, invocation, signal } = wish
   const { template, system_prompt, model } = executor
   if (service === undefined) return { fault: 'this daemon asks no models outside of runs' }
   const input = fencedInput(redact(wish.input))
@@ -90,5 +95,5 @@ export const askByPrompt = async ({ consultations, redact }: PromptParts, wish: 
   const answer = await service.ask(asked, signal)
   return answer.type === 'failed'
     ? { fault: `${answer.code}: ${answer.message}` }
-    : answeredBy(name, answer.text, redact)
+    : answeredBy(wish, answer.text, redact)
 }

@@ -82,9 +82,23 @@ test('hooks-24: a prompt asks a model, whose JSON is the outcome; other text is 
   t.is(made.length, 2, 'one that fails closed stops the call')
 })
 
+test('hooks-36: of what its operator wrote to it no word is told that may be a secret', (t) => {
+  const executor = {
+    template: 'Is "canary-1x!" in it? The key is zQ9-canary-2.',
+    system_prompt: 'canary-1 is another.',
+  }
+  const said = 'You said: the key is zQ9-canary-2. Another is "canary-1x!" (canary-1).'
+  t.deepEqual(
+    answeredBy({ name: 'judge', executor }, said, (text) => text),
+    {
+      fault: 'its answer is no JSON object: You said: the key is [left out]. Another is "[left out]!" ([left out]).',
+    },
+  )
+})
+
 test('hooks-24: what a model says of permission is stricter or nothing', (t) => {
   const ruled = (said: string) => {
-    const answered = answeredBy('judge', said, (text) => text)
+    const answered = answeredBy({ name: 'judge', executor: { template: 'Well?' } }, said, (text) => text)
     return 'fault' in answered ? answered.fault : answered.ruling
   }
   t.is(ruled('{}'), undefined)
