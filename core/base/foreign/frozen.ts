@@ -1,8 +1,6 @@
 /** Records of the daemon in the hands of somebody else's plugin: it reads them and cannot write to them. */
 import { unsafeCast } from '../schema.js'
 
-const frozen = new WeakSet<object>()
-
 /** What JSON has: objects of classes, such as a transaction, are nobody's record. */
 const isRecord = (value: unknown): value is object => {
   if (typeof value !== 'object' || value === null) return false
@@ -11,15 +9,17 @@ const isRecord = (value: unknown): value is object => {
   return prototype === Object.prototype || prototype === null
 }
 
-/** Freezes a record and all that it holds, in place: what was frozen here before is not gone through again. */
+/** Freezes a record and all that it holds, in place. There must be no circle in it, as there is none in JSON. */
 export const freezeRecord = (value: unknown): void => {
-  const left = [value]
-  while (left.length > 0) {
-    const one = left.pop()
-    if (!isRecord(one) || frozen.has(one)) continue
-    frozen.add(Object.freeze(one))
-    for (const inner of Object.values(one)) left.push(inner)
-  }
+  if (!isRecord(value)) return
+  Object.freeze(value)
+  // A list of the values of each would cost more than the rest.
+  for (const name in value) freezeRecord(Reflect.get(value, name))
+}
+
+/** The same of what nothing has frozen but this: it is not gone through again. */
+export const freezeOnce = (value: unknown): void => {
+  if (!Object.isFrozen(value)) freezeRecord(value)
 }
 
 /** Whoever calls it freezes what it passes. Each member is asked for when it is called, as of the thing itself. */
@@ -29,7 +29,7 @@ export const toldFrozen = <T>(observer: T): T => {
     typeof method !== 'function'
       ? method
       : (...told: readonly unknown[]): unknown => {
-          told.forEach(freezeRecord)
+          told.forEach(freezeOnce)
           return Reflect.apply(method, given, told)
         }
   return unsafeCast<T>(new Proxy({}, { get: (_, name) => freezing(Reflect.get(given, name)) }))

@@ -268,7 +268,8 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   #write(id: string, record: T, before: Before<T> | undefined): Change {
-    const text = serialise(this.#hands.out(record))
+    const text = serialise(record)
+    this.#hands.in(record)
     this.#replace(id, before, record)
     const gone = this.#removals.comeBack(id)
     return {

@@ -1,9 +1,11 @@
 /** How records and entries leave the state: as they are, or so that whoever gets one cannot write to it. */
-import { freezeRecord } from '../../base/foreign/frozen.js'
+import { freezeOnce, freezeRecord } from '../../base/foreign/frozen.js'
 
 export interface Hands {
-  /** The same value. */
-  out<T>(value: T): T
+  /** The same record. */
+  out<T>(record: T): T
+  /** Told of each record that is put, when it is known to be JSON. */
+  in(record: unknown): void
 }
 
 export interface StateHands extends Hands {
@@ -22,9 +24,12 @@ export interface Shared {
 export const createHands = (): StateHands => {
   let freezes = false
   return {
-    out(value) {
-      if (freezes) freezeRecord(value)
-      return value
+    out(record) {
+      if (freezes) freezeOnce(record)
+      return record
+    },
+    in(record) {
+      if (freezes) freezeRecord(record)
     },
     freeze() {
       freezes = true

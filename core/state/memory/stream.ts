@@ -82,7 +82,8 @@ class MemoryStream<E extends Json> implements StoredStream<E> {
   }
 
   append(owner: string, entry: E): { seq: number; change: Change } {
-    const text = serialise(this.#hands.out(entry))
+    const text = serialise(entry)
+    this.#hands.in(entry)
     const tail = this.#tailOf(owner)
     const seq = tail.first + tail.entries.push(entry) - 1
     tail.texts.push(text)
