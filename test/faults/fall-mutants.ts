@@ -34,7 +34,7 @@ export const fallMutants: readonly Mutant[] = [
   },
   {
     name: 'a page goes on with lines of the next partition',
-    patch: patch('pages/page-draft', ' && last.part === target.part', ''),
+    patch: patch('pages/page-draft', ' && last.part === part', ''),
   },
   {
     name: 'tables of two partitions become one',

@@ -6,7 +6,7 @@ import type { Tables } from '../tables/tables.js'
 import { cutLines, entryRow, entryText, extentOf, extentSection, lastIn } from './entry-codec.js'
 import type { PageDraft } from './page-draft.js'
 import type { PageChanges } from './page-store.js'
-import type { RowSet } from './row-set.js'
+import type { PartRows, RowSet } from './row-set.js'
 import { stays, type Target } from './target.js'
 
 /** Rows of extents, in any order. */
@@ -40,7 +40,7 @@ export class EntryChanges implements PageChanges {
     this.apply = parts.forget
   }
 
-  async write(page: PageDraft): Promise<RowSet> {
+  async write(page: PageDraft): Promise<readonly PartRows[]> {
     const { dirty, target } = this.#parts
     if (target.fall > 0) await this.#keepLengths(page)
     for (const [owner, { first, texts }] of dirty.owners) {
@@ -52,7 +52,7 @@ export class EntryChanges implements PageChanges {
         this.#rows.push(entryRow(owner, { ...location, first: first + start, count }))
       }
     }
-    return extentRows(this.#rows)
+    return [{ part: target.part, rows: extentRows(this.#rows) }]
   }
 
   /** An owner may outlive its entries. */

@@ -30,17 +30,19 @@ export class PageDraft {
   readonly #parts: PageDraftParts
   readonly #refs: Map<number, DraftRef>
   readonly #files: LineFile[] = []
-  #current: Current | undefined
+  /** What is written to, by partition. */
+  readonly #current = new Map<number | undefined, Current>()
 
   constructor(parts: PageDraftParts) {
     this.#parts = parts
     this.#refs = new Map(parts.refs.flatMap((ref) => (stays(parts.target, ref) ? [[ref.no, { ...ref }]] : [])))
   }
 
-  async add(text: string, weight: Weight): Promise<Location> {
-    const current = this.#current
+  /** In the partition that is written to, or in an older one. */
+  async add(text: string, weight: Weight, part = this.#parts.target.part): Promise<Location> {
+    const current = this.#current.get(part)
     const isFull = current === undefined || current.ref.length >= this.#parts.options.pageBytes
-    const { file, ref } = isFull ? await this.#begin() : current
+    const { file, ref } = isFull ? await this.#begin(part) : current
     const { offset, length } = file.add(text)
     ref.live += length
     ref.length = file.length
@@ -86,13 +88,16 @@ export class PageDraft {
     for (const file of this.#files) await file.close().catch(() => undefined)
   }
 
-  /** Goes on with the last page while it has room and is of the same partition, else begins a new one. */
-  async #begin(): Promise<Current> {
-    const { options, refs, takeNo, target } = this.#parts
+  /**
+   * Goes on with the last page while it has room and is of the same partition, else begins a new one: of the lines of
+   * an id the newest stands on the last page.
+   */
+  async #begin(part: number | undefined): Promise<Current> {
+    const { options, refs, takeNo } = this.#parts
     const last = this.#refs.get(refs.at(-1)?.no ?? 0)
-    const hasRoom = last !== undefined && last.length < options.pageBytes && last.part === target.part
+    const hasRoom = last !== undefined && last.length < options.pageBytes && last.part === part
     const goesOn = this.#files.length === 0 && hasRoom
-    const ref: DraftRef = goesOn ? last : newRef(takeNo(), target)
+    const ref: DraftRef = goesOn ? last : newRef(takeNo(), part)
     const file = goesOn
       ? await openLineFile(options.disk, pagePath(options, ref.no), {
           length: ref.length,
@@ -101,12 +106,13 @@ export class PageDraft {
       : await createPage(options, ref.no)
     this.#refs.set(ref.no, ref)
     this.#files.push(file)
-    this.#current = { file, ref }
-    return this.#current
+    const current = { file, ref }
+    this.#current.set(part, current)
+    return current
   }
 }
 
-const newRef = (no: number, { part }: Target): DraftRef =>
+const newRef = (no: number, part: number | undefined): DraftRef =>
   part === undefined ? { no, length: 0, live: 0 } : { no, length: 0, live: 0, part, records: 0, open: 0 }
 
 /** Pages of earlier versions were not counted. */

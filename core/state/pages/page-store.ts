@@ -10,7 +10,7 @@ import type { Tables } from '../tables/tables.js'
 import type { PageDraft } from './page-draft.js'
 import { makePagesFolder, type Location, type PageOptions, type ReadOrder } from './page-file.js'
 import { PageSet } from './page-set.js'
-import type { RowSet } from './row-set.js'
+import type { PartRows, RowSet } from './row-set.js'
 import type { Row } from '../tables/rows.js'
 import { TableSet } from './table-set.js'
 import { keptBehind, stays, type Target } from './target.js'
@@ -45,8 +45,8 @@ export interface LoadedRows<Line> {
 /** What one checkpoint changes. */
 export interface PageChanges {
   readonly isEmpty: boolean
-  /** Writes the lines; returns the rows that tell of them. */
-  write(page: PageDraft): Promise<RowSet>
+  /** Writes the lines; returns the rows that tell of them, those of each partition for themselves. */
+  write(page: PageDraft): Promise<readonly PartRows[]>
   /** They are durable: readers get them from now on. */
   apply(): void
 }
@@ -171,7 +171,7 @@ export class PageStore<Line> {
     const count = ({ page, length }: Location, sign: 1 | -1): void =>
       void live.set(page, (live.get(page) ?? 0) + sign * length)
     const put = async (page: PageRef | undefined): Promise<void> => {
-      this.#tables.apply(await this.#tables.add(rows.rows(), page?.part))
+      this.#tables.apply(await this.#tables.add({ rows: rows.rows(), part: page?.part }))
       await this.#tables.settle()
       rows = loader.begin()
     }

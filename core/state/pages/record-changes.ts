@@ -21,7 +21,7 @@ import {
 } from './record-codec.js'
 import { openIds, readRecord, rowOf, stateAs, stateOf, type Records } from './kept-records.js'
 import { createRecordRows, type KnownState, type RecordRows, type RecordState } from './record-rows.js'
-import type { RowSet } from './row-set.js'
+import type { PartRows } from './row-set.js'
 import { stays, type Target } from './target.js'
 
 /** The most pages one checkpoint copies together. */
@@ -42,6 +42,8 @@ export class RecordChanges<T extends object> implements PageChanges {
   /** Tables that stay. */
   readonly #left: Tables
   readonly #rows: RecordRows
+  /** Of older partitions, whose pages are mostly dead: what is copied stays in them. */
+  readonly #copied = new Map<number, RecordRows>()
   /** Dead lines are counted: a removal goes when there are none. Where they are not, it stays. */
   readonly #counts: boolean
 
@@ -60,7 +62,7 @@ export class RecordChanges<T extends object> implements PageChanges {
     return records.size === 0 && tombstones.size === 0 && forgotten.size === 0
   }
 
-  async write(page: PageDraft): Promise<RowSet> {
+  async write(page: PageDraft): Promise<readonly PartRows[]> {
     const { records, tombstones, forgotten } = this.#dirty
     for (const [id, record] of records) await this.#put(page, id, record)
     for (const id of tombstones.keys()) if (!records.has(id)) this.#bury(page, id)
@@ -70,7 +72,8 @@ export class RecordChanges<T extends object> implements PageChanges {
       await this.#copy(page, ref)
       page.drop(ref)
     }
-    return this.#rows.rows()
+    const copied = Array.from(this.#copied, ([part, rows]) => ({ part, rows: rows.rows() }))
+    return [{ part: this.#target.part, rows: this.#rows.rows() }, ...copied]
   }
 
   apply(): void {
@@ -150,10 +153,19 @@ export class RecordChanges<T extends object> implements PageChanges {
   }
 
   async #copyRecord(page: PageDraft, line: RecordLine<T>, row: Row): Promise<void> {
-    const after = stateAs(this.#records.spec, line, !isOpenRow(row))
-    const before = { ...after, part: page.olderPart(locationOf(row)) }
-    const copy = await page.add(recordText(line.id, { record: line.r, text: undefined }), weightOf(after))
-    this.#rows.put(line.id, copy, { before, after, dead: deadOf(row) })
+    const state = stateAs(this.#records.spec, line, !isOpenRow(row))
+    const part = page.olderPart(locationOf(row))
+    const copy = await page.add(recordText(line.id, { record: line.r, text: undefined }), weightOf(state), part)
+    this.#rowsIn(part).put(line.id, copy, { before: state, after: state, dead: deadOf(row) })
+  }
+
+  #rowsIn(part: number | undefined): RecordRows {
+    if (part === undefined) return this.#rows
+    const known = this.#copied.get(part)
+    if (known !== undefined) return known
+    const rows = createRecordRows(this.#records.spec)
+    this.#copied.set(part, rows)
+    return rows
   }
 
   /** A dead line of it goes with its page; with the last one its removal is needed no more. */

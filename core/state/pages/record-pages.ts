@@ -36,7 +36,7 @@ export interface RecordPages<T extends object> extends CheckpointedRecords<T> {
   open(): Iterable<string>
   /** Reads the records that can still change and stand in partitions that would fall. */
   carried(fall: number): Iterable<readonly [string, T]>
-  /** Settled records on pages of a partition, as they stand there. */
+  /** Settled records of a partition, as they stand on its pages when the first is read. */
   settledIn(part: number): Iterable<RecordLine<T>>
   readonly upkeep: Upkeep
 }
@@ -159,11 +159,12 @@ function* carriedIn<T extends object>(records: Records<T>, fall: number): Iterab
 }
 
 function* settledIn<T extends object>(records: Records<T>, part: number): Iterable<RecordLine<T>> {
-  const { pages } = records.store
+  const { pages, tables } = records.store
+  const now = tables.of(tables.files)
   for (const ref of pages.refs.filter((one) => one.part === part))
     for (const [line, { page, offset }] of pages.scanSound(ref)) {
       if (isRemovalLine(line)) continue
-      const row = rowOf(records, line.id)
+      const row = now.find(idSection, [line.id])
       if (row !== undefined && !isOpenRow(row) && row[1] === page && row[2] === offset) yield line
     }
 }

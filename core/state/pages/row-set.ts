@@ -23,3 +23,9 @@ export interface RowSet {
   readonly ids: Iterable<string>
   readonly facts: TableFacts
 }
+
+/** Rows of one partition; of none where what they tell of is not kept in partitions. */
+export interface PartRows {
+  readonly part: number | undefined
+  readonly rows: RowSet
+}

@@ -12,7 +12,7 @@ import { createTable, type TableDraft } from '../tables/table-writer.js'
 import { Tables } from '../tables/tables.js'
 import type { PageOptions } from './page-file.js'
 import { PageReader } from './page-reader.js'
-import type { RowSet, SectionRows } from './row-set.js'
+import type { PartRows, SectionRows } from './row-set.js'
 import { dueIn, factsOf, mergedSection, sectionsIn } from './table-merge.js'
 import { stays, type Target } from './target.js'
 
@@ -82,17 +82,19 @@ export class TableSet {
 
   /**
    * What a checkpoint leaves of the tables: those that became one since the last are that one, those that fall are
-   * gone, those that take away something of theirs are written anew, and the rows, if there are any, are in one more.
+   * gone, those that take away something of theirs are written anew, and the rows of each partition, if there are any,
+   * are in one more.
    */
-  async write(rows: RowSet, target: Target): Promise<readonly TableRef[]> {
+  async write(rows: readonly PartRows[], target: Target): Promise<readonly TableRef[]> {
     const left = await this.#withMerged(await this.#behindFall(target))
-    const isEmpty = rows.sections.every((section) => section.rows.length === 0)
-    return isEmpty ? left.map(({ ref }) => ref) : this.#addTo(left, rows, target.part)
+    let refs = left.map(({ ref }) => ref)
+    for (const one of rows) if (!isEmpty(one)) refs = await this.#addTo(refs, one)
+    return refs
   }
 
   /** Writes a table of these rows. */
-  add(rows: RowSet, part: number | undefined): Promise<readonly TableRef[]> {
-    return this.#addTo(this.tables.files, rows, part)
+  add(rows: PartRows): Promise<readonly TableRef[]> {
+    return this.#addTo(this.refs, rows)
   }
 
   /** Makes one of tables that have become many, while others are added; the next `write` puts it in their place. */
@@ -131,16 +133,16 @@ export class TableSet {
     return join(this.#options.folder, indexName(no))
   }
 
-  async #addTo(files: readonly TableFile[], rows: RowSet, part: number | undefined): Promise<readonly TableRef[]> {
-    const end = files.findIndex(({ ref }) => isBehind(ref.part, part))
-    const at = end === -1 ? files.length : end
+  async #addTo(refs: readonly TableRef[], { rows, part }: PartRows): Promise<TableRef[]> {
+    const end = refs.findIndex((ref) => isBehind(ref.part, part))
+    const at = end === -1 ? refs.length : end
     const facts = { ...rows.facts, ...(part !== undefined && { part }) }
     const ref = await this.#draft({ facts, pause: this.#options.pause, no: this.#takeNo() }, async (draft) => {
       for (const section of rows.sections)
         await draft.section(section.shape, [at === 0 ? standing(section) : section.rows])
       return latestId([...rows.ids])
     })
-    return files.map((file) => file.ref).toSpliced(at, 0, ref)
+    return refs.toSpliced(at, 0, ref)
   }
 
   #mergeOf({ taken, no }: Merge, pause: Pause): Promise<TableRef> {
@@ -238,6 +240,8 @@ export class TableSet {
     }
   }
 }
+
+const isEmpty = ({ rows: { sections } }: PartRows): boolean => sections.every(({ rows }) => rows.length === 0)
 
 /** Tables that become one in the background. */
 interface Merge {

@@ -50,7 +50,7 @@ const rewriteTables = async (root: string, change: Change, of: 'notes' | 'journa
   }))
   const made = new TableSet(options, [file?.footer.mark ?? ''])
   made.load([], () => {})
-  const tables = await made.add(rowSet(sections), undefined)
+  const tables = await made.add({ rows: rowSet(sections), part: undefined })
   old.close()
   made.close()
   const changed = { [of]: { ...ref, tables } }

@@ -121,7 +121,7 @@ test('tables of many checkpoints say what one sorted list would: by key, in grou
           { shape: ids, rows: rows.ids },
           { shape: byOwner, rows: rows.owners },
         ]
-        set.apply(await set.add(rowSet(sections), undefined))
+        set.apply(await set.add({ rows: rowSet(sections), part: undefined }))
         await set.settle()
         for (const [id, to] of new Map(changes))
           if (to === undefined) model.delete(id)
@@ -165,7 +165,7 @@ const writeInTime = async (set: TableSet, groups: readonly string[], checkpoints
       { shape: ids, rows: made.map(({ id }): Row => [id, 1, 1, 10, 1]) },
       { shape: byOwner, rows: owners.toSorted((a, b) => compareKeys(a, b, 3)) },
     ]
-    set.apply(await set.add(rowSet(sections), undefined))
+    set.apply(await set.add({ rows: rowSet(sections), part: undefined }))
   }
 }
 
