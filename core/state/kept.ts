@@ -127,7 +127,8 @@ export interface Retention {
   preview(kind: string, upto: number): Fall
   /**
    * Hands `read` what `fall` would take, as it stands on pages, and resolves with what `read` does. Pages stay until
-   * then, also where a checkpoint moves what still counts of them to new ones. The lines throw `storage_damaged` where one cannot be read.
+   * then, also where a checkpoint moves what still counts of them to new ones. The lines throw `storage_damaged` where
+   * one cannot be read.
    */
   contents<R>(fall: Fall, read: (lines: Iterable<FallingLine>) => Promise<R>): Promise<R>
   /**
