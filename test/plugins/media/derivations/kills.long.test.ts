@@ -4,6 +4,7 @@ import { createHash, randomInt } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
+import { send } from '../../../../core/testing/send.js'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../../../support/daemon.js'
 import { partOf } from '../../../support/volume.js'
 
@@ -48,14 +49,11 @@ const wishOf = (key: string): Wish => {
 }
 
 const call = async (daemon: SpawnedDaemon, method: string, at: string, body?: object): Promise<any> => {
-  const answer = await fetch(daemon.url + at, {
-    method,
-    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  })
-  const value: any = await answer.json()
-  if (answer.ok) return value
+  // A `fetch` whose daemon is killed may stay open for ever.
+  const { status, body: value } = await send(daemon.url + at, { method, body, headers: {} })
+  if (status < 300) return value
   // A daemon that has just started may be busy with what it finds.
-  throw new TypeError(`${answer.status === 503 ? 'busy' : 'answered with'} ${answer.status} ${value.code}`)
+  throw new TypeError(`${status === 503 ? 'busy' : 'answered with'} ${status} ${value.code}`)
 }
 const derive = async (daemon: SpawnedDaemon, known: Known, wish: Wish): Promise<void> => {
   const key = keyOf(wish)
