@@ -90,7 +90,7 @@ const known: Readonly<Record<string, string>> = {
   'thread_starts 2': '3cfea001a09dd2aa',
   'todos 2': '3cfea001a09dd2aa',
   'turn_leases 1': '93df6bdf317b1d80',
-  'usage_days 2': '2b2f8ed7d0c46700',
+  'usage_days 3': '17eddd2f1dfe810f',
   'usage_sessions 1': 'dbee734867f9ac37',
   'worktrees 1': '76d38af5f4355ff6',
 }

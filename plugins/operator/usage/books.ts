@@ -2,14 +2,16 @@
 import { createCount, type Metric, type Sample, type Tx } from '../../../core/plugin.js'
 import type { Budgets } from './budgets.js'
 import { countCall, type UsageLimit, type UsageBooks, type UsageSums } from './contract.js'
+import type { DayBooks } from './day-books.js'
 import type { Days } from './days.js'
 import { costOf, type Prices } from './prices.js'
 import type { SessionIds } from './session-ids.js'
 import type { SessionTotals } from './session-totals.js'
-import { withCall, withSessionCall, type UsageStore } from './store.js'
+import { withSessionCall, type UsageStore } from './store.js'
 
 export interface BookParts {
   readonly store: UsageStore
+  readonly day_books: DayBooks
   readonly totals: SessionTotals
   readonly session_ids: SessionIds
   readonly prices: Prices
@@ -21,6 +23,7 @@ export interface BookParts {
 
 export const createBooks = ({
   store,
+  day_books,
   totals,
   session_ids,
   prices,
@@ -46,7 +49,7 @@ export const createBooks = ({
       const price = prices.find(route, model)
       const sums = price === undefined ? counted : { ...counted, cost_microusd: costOf(price, counted) }
       const day = days.of(tx.now)
-      tx.put(store.days, withCall(store, day, { route, sums, purpose }))
+      day_books.add(tx, day, { route, sums, purpose, inSession: session_id !== undefined })
       if (session_id !== undefined) {
         totals.books(session_id, day)
         tx.put(store.sessions, withSessionCall(store, { day, session_id }, { route, sums, purpose }))

@@ -3,8 +3,9 @@ import { commandLine, type Clock, type HealthCheck, type Warning } from '../../.
 import type { UsageConfig } from './config.js'
 import { budgetExhausted, type Budgeted, type Spender, type UsageSums } from './contract.js'
 import type { Days } from './days.js'
+import type { DayBooks } from './day-books.js'
 import type { SessionTotals } from './session-totals.js'
-import { totalOf, type UsageStore } from './store.js'
+import { totalOf } from './store.js'
 
 /** 0 is no limit. */
 export interface Limit {
@@ -22,7 +23,7 @@ export const limitsOf = (config: UsageConfig): Limits => ({
 })
 
 export interface BudgetParts {
-  readonly store: UsageStore
+  readonly day_books: Pick<DayBooks, 'find'>
   readonly totals: SessionTotals
   readonly days: Days
   readonly clock: Clock
@@ -51,11 +52,11 @@ const usd = (microusd: number): string => (microusd / 1e6).toFixed(6).replace(/\
 const moment = (ms: number): string => new Date(ms).toISOString().replace('.000', '')
 
 export const createBudgets = (parts: BudgetParts): Budgets => {
-  const { store, totals, days, clock, limits } = parts
+  const { day_books, totals, days, clock, limits } = parts
   const today = () => {
     const now = clock.now()
     const day = days.of(now)
-    const sums = totalOf([store.days.find(day)])
+    const sums = totalOf([day_books.find(day)])
     return { day, sums, free_at_ms: days.endOf(now), exhausted: usedUp(limits.day, sums) !== undefined }
   }
   const refusal = ({ session_id, usage }: Spender): string | undefined => {

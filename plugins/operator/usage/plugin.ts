@@ -1,10 +1,11 @@
-import { definePlugin, Metrics } from '../../../core/plugin.js'
+import { createTurns, definePlugin, Metrics } from '../../../core/plugin.js'
 import { Reasons } from '../explanations/contract.js'
 import { StatusSections } from '../status/contract.js'
 import { createBooks } from './books.js'
 import { createBudgets, limitsOf } from './budgets.js'
 import { usageConfig, usageFlags } from './config.js'
 import { UsageLimits, UsageBooks } from './contract.js'
+import { createDayBooks } from './day-books.js'
 import { createDays } from './days.js'
 import { createPrices } from './prices.js'
 import { budgetReasons } from './explained.js'
@@ -23,18 +24,32 @@ export default definePlugin({
   config: usageConfig,
   flags: usageFlags,
   register(ctx) {
-    const { config, clock } = ctx
-    const store = declareStore(ctx.state)
+    const { config, clock, state, log } = ctx
+    const store = declareStore(state)
+    const day_books = createDayBooks({ state, store, log })
     const [totals, session_ids] = [createSessionTotals(store), createSessionIds(store)]
     const [prices, days, limits] = [createPrices(config), createDays(config.day_zone), limitsOf(config)]
     const priced = config.prices.length > 0
-    const budgets = createBudgets({ store, totals, days, clock, limits, priced })
-    const books = createBooks({ store, totals, session_ids, prices, days, budgets, limits: ctx.view(UsageLimits) })
+    const budgets = createBudgets({ day_books, totals, days, clock, limits, priced })
+    const books = createBooks({
+      store,
+      day_books,
+      totals,
+      session_ids,
+      prices,
+      days,
+      budgets,
+      limits: ctx.view(UsageLimits),
+    })
     ctx.provide(UsageBooks, books)
-    ctx.routes(usageRoute(store, session_ids))
+    ctx.routes(usageRoute({ store, day_books, session_ids }))
     ctx.contribute(Metrics, ...books.metrics)
     ctx.contribute(Reasons, budgetReasons(budgets))
     ctx.contribute(StatusSections, budgetSection(budgets, limits, priced ? prices.version : undefined))
     ctx.health(budgets.health)
+    ctx.onStart(async () => {
+      await day_books.begin(createTurns())
+      return day_books.end
+    })
   },
 })

@@ -1,5 +1,6 @@
 /** Sums for those who ask: of days, sessions or routes. Reads no run and no journal. */
 import { addUsage, lessUsage, type UsageSums } from './contract.js'
+import type { DayBooks } from './day-books.js'
 import type { SessionIds } from './session-ids.js'
 import { partsOfId, totalOf, type DaySums, type UsageStore } from './store.js'
 
@@ -17,16 +18,19 @@ export type UsageRow = UsageSums & {
 
 const within = ({ from = '', to = '~' }: Span, day: string): boolean => day >= from && day <= to
 
-/** The sums of each day of the span, of one session or of all. */
-export const daySums = (store: UsageStore, span: Span, session_id: string | undefined): DaySums[] => {
-  const found =
-    session_id === undefined
-      ? store.days.ids('all', 'all').map((day) => (within(span, day) ? store.days.find(day) : undefined))
-      : store.sessions
-          .ids('session', session_id)
-          .map((id) => (within(span, partsOfId(id).day) ? store.sessions.find(id) : undefined))
-  return found.filter((record) => record !== undefined)
-}
+/** The sums of each day of the span. */
+export const daySums = (day_books: Pick<DayBooks, 'ids' | 'find'>, span: Span): DaySums[] =>
+  day_books
+    .ids()
+    .map((day) => (within(span, day) ? day_books.find(day) : undefined))
+    .filter((sums) => sums !== undefined)
+
+/** The same of one session. */
+export const daySumsOf = ({ sessions }: Pick<UsageStore, 'sessions'>, span: Span, session_id: string): DaySums[] =>
+  sessions
+    .ids('session', session_id)
+    .map((id) => (within(span, partsOfId(id).day) ? sessions.find(id) : undefined))
+    .filter((sums) => sums !== undefined)
 
 export const byDay = (records: readonly DaySums[]): UsageRow[] =>
   records.map((record) => ({ day: record.day, ...totalOf([record]) }))
@@ -81,7 +85,7 @@ export const sessionsIn = async (
   }
 }
 
-export const ofSession = (store: UsageStore, span: Span, session_id: string): UsageRow => ({
+export const ofSession = (store: Pick<UsageStore, 'sessions'>, span: Span, session_id: string): UsageRow => ({
   session_id,
-  ...totalOf(daySums(store, span, session_id)),
+  ...totalOf(daySumsOf(store, span, session_id)),
 })

@@ -18,7 +18,8 @@ import {
   type Route,
 } from '../../../core/plugin.js'
 import { usageFields } from './contract.js'
-import { byDay, byPurpose, byRoute, daySums, ofSession, sessionsIn } from './report.js'
+import type { DayBooks } from './day-books.js'
+import { byDay, byPurpose, byRoute, daySums, daySumsOf, ofSession, sessionsIn } from './report.js'
 import type { SessionIds } from './session-ids.js'
 import type { UsageStore } from './store.js'
 
@@ -60,7 +61,13 @@ const query = rule(
   ({ from, to }) => from === undefined || to === undefined || from <= to,
 )
 
-export const usageRoute = (store: UsageStore, session_ids: SessionIds): Route => {
+export interface UsageRouteParts {
+  readonly store: UsageStore
+  readonly day_books: DayBooks
+  readonly session_ids: SessionIds
+}
+
+export const usageRoute = ({ store, day_books, session_ids }: UsageRouteParts): Route => {
   const inTurn = createTurns()
   return defineRoute({
     id: 'usage.list',
@@ -81,7 +88,7 @@ export const usageRoute = (store: UsageStore, session_ids: SessionIds): Route =>
         const source = arraySource(all, (id) => id)
         return listPage({ query: asked, source, label: 'session_id_asc', view: (id) => ofSession(store, asked, id) })
       }
-      const records = daySums(store, asked, session_id)
+      const records = session_id === undefined ? daySums(day_books, asked) : daySumsOf(store, asked, session_id)
       const rows = reports[by](records)
       const source = arraySource(rows, (row) => row.day ?? row.route ?? row.purpose ?? '')
       return listPage({ query: asked, source, label: `${by}_asc`, view: (row) => row })

@@ -5,18 +5,24 @@ import { addUsage, type UsageSums } from './contract.js'
 export type RouteSums = UsageSums & { readonly route: string }
 export type PurposeSums = UsageSums & { readonly purpose: string }
 /** `purposes`: the part of it that was asked outside of runs. */
-export type DaySums = {
-  readonly day: string
+export interface Sums {
   readonly routes: readonly RouteSums[]
   readonly purposes?: readonly PurposeSums[]
 }
+export type DaySums = Sums & { readonly day: string }
 export type SessionSums = DaySums & { readonly session_id: string }
+/**
+ * `apart`: of the day, what was asked outside of sessions; absent where an earlier version began the day. `open`: calls
+ * may have ended since that no member but `apart` tells of.
+ */
+export type DayRecord = DaySums & { readonly apart?: Sums; readonly open?: true }
 
-const dayCollection: CollectionSpec<DaySums> = {
+const dayCollection: CollectionSpec<DayRecord> = {
   name: 'usage_days',
-  version: 2,
+  version: 3,
   id: ({ day }) => day,
-  indexes: { all: { group: () => 'all' } },
+  indexes: { all: { group: () => 'all' }, open: { group: ({ open }) => (open === true ? 'all' : undefined) } },
+  settled: ({ open }) => open !== true,
 }
 
 const dayLength = '2026-11-23'.length
@@ -33,7 +39,7 @@ const sessionCollection: CollectionSpec<SessionSums> = {
 }
 
 export interface UsageStore {
-  readonly days: Collection<DaySums>
+  readonly days: Collection<DayRecord>
   readonly sessions: Collection<SessionSums>
 }
 
@@ -50,11 +56,12 @@ export interface Call {
   readonly purpose: string | undefined
 }
 
-/** The sums of a day so far, with one call more. */
-export const withCall = ({ days }: UsageStore, day: string, call: Call): DaySums => {
-  const before = days.find(day)
-  const purposes = withPurpose(before?.purposes, call)
-  return { day, routes: added(before?.routes, call), ...(purposes !== undefined && { purposes }) }
+/** Sums so far, with one call more. */
+export const withCall = (before: Sums | undefined, call: Call): Sums => {
+  const purposes =
+    call.purpose === undefined ? before?.purposes : withPurpose(before?.purposes, call.purpose, call.sums)
+  const routes = withRoute(before?.routes, call)
+  return purposes === undefined ? { routes } : { routes, purposes }
 }
 
 /** The sums of a session on a day so far, with one call more. */
@@ -62,13 +69,22 @@ export const withSessionCall = (
   { sessions }: UsageStore,
   { day, session_id }: Pick<SessionSums, 'day' | 'session_id'>,
   call: Call,
-): SessionSums => {
-  const before = sessions.find(idOf(day, session_id))
-  const purposes = withPurpose(before?.purposes, call)
-  return { session_id, day, routes: added(before?.routes, call), ...(purposes !== undefined && { purposes }) }
+): SessionSums => ({ session_id, day, ...withCall(sessions.find(idOf(day, session_id)), call) })
+
+/** What two used together. */
+export const joined = (a: Sums, b: Sums): Sums => {
+  const routes = b.routes.reduce<readonly RouteSums[]>(
+    (all, { route, ...sums }) => withRoute(all, { route, sums }),
+    a.routes,
+  )
+  const purposes = (b.purposes ?? []).reduce<readonly PurposeSums[] | undefined>(
+    (all, { purpose, ...sums }) => withPurpose(all, purpose, sums),
+    a.purposes,
+  )
+  return purposes === undefined ? { routes } : { routes, purposes }
 }
 
-const added = (routes: readonly RouteSums[] = [], { route, sums }: Call): RouteSums[] => {
+const withRoute = (routes: readonly RouteSums[] = [], { route, sums }: Pick<Call, 'route' | 'sums'>): RouteSums[] => {
   const at = routes.findIndex((one) => one.route === route)
   const now: RouteSums = { route, ...addUsage(routes[at], sums) }
   return at < 0 ? [...routes, now] : routes.with(at, now)
@@ -77,12 +93,7 @@ const added = (routes: readonly RouteSums[] = [], { route, sums }: Call): RouteS
 /** Purposes are words of the code; what is none, and one beyond so many of a day, is `other`. */
 const [isWord, mostPurposes] = [/^[a-z][a-z_]{0,31}$/u, 50]
 
-const withPurpose = (
-  purposes: readonly PurposeSums[] | undefined,
-  { purpose, sums }: Call,
-): readonly PurposeSums[] | undefined => {
-  if (purpose === undefined) return purposes
-  const known = purposes ?? []
+const withPurpose = (known: readonly PurposeSums[] = [], purpose: string, sums: UsageSums): readonly PurposeSums[] => {
   const isKnown = known.some((one) => one.purpose === purpose)
   const word = isKnown || (isWord.test(purpose) && known.length < mostPurposes) ? purpose : 'other'
   const at = known.findIndex((one) => one.purpose === word)

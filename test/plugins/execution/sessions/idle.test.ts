@@ -60,7 +60,7 @@ test('a start reads no session at rest, and what is asked of one answers as befo
   const before: unknown[] = []
   for (const path of asked) before.push((await first.request('GET', path)).body)
   await first.stop()
-  t.deepEqual(readAtStart(root), { run_memory_marks: 1, runs: 1, session_control_states: 1, usage_days: 1 })
+  t.deepEqual(readAtStart(root), { run_memory_marks: 1, runs: 1, session_control_states: 1 })
 
   const again = await startTestDaemon(t, { root })
   for (const [at, path] of asked.entries()) t.deepEqual((await again.request('GET', path)).body, before[at], path)
