@@ -197,7 +197,7 @@ export const contents: Readonly<Record<string, string>> = {
   souls: 'what models are told of personas, each text once, by its digest',
   default_skills: 'skills that sessions were bound with, with their instructions, each list once, by its digest',
   sessions: 'sessions',
-  usage_days: 'what model calls used on each day, by route',
+  usage_days: 'what model calls used on each day, by route; of a day that is open its sessions tell',
   usage_sessions: 'what model calls of each session used on each day, by route',
   runs: 'runs',
   assets:
