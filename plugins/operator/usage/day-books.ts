@@ -1,6 +1,6 @@
 /**
- * What each day used. A call is written with its session alone; its day adds it in memory, once it is durable. The record
- * of such a day says that it is open, and a start behind a kill sums it up from its sessions.
+ * What each day used. A call is written with its session alone, and its day adds it in memory once it is durable. The
+ * record of such a day says that it is open, and a start behind a kill sums it up from its sessions.
  */
 import { thrownText, type Log, type State, type Tx } from '../../../core/plugin.js'
 import { joined, withCall, type Call, type DayRecord, type DaySums, type Sums, type UsageStore } from './store.js'
