@@ -89,8 +89,8 @@ export class PageDraft {
   }
 
   /**
-   * Goes on with the last page while it has room and is of the same partition, else begins a new one: of the lines of
-   * an id the newest stands on the last page.
+   * Goes on with the last page while it has room and is of the same partition, else begins a new one: of two lines of
+   * an id the one on the later page is the newer.
    */
   async #begin(part: number | undefined): Promise<Current> {
     const { options, refs, takeNo } = this.#parts
