@@ -3,7 +3,7 @@ import type { Fall, Holder, KeptKind, Retention } from '../state/contract.js'
 import { bytesIn, factsOf, recordsIn } from './kinds.js'
 import { plan, type Cause, type Plan } from './plan.js'
 import type { Policy } from './policy.js'
-import { sayHeld, sayOver, sayStaying, sayUnled } from './words.js'
+import { sayHeld, sayInVain, sayOver, sayStaying, sayUnled } from './words.js'
 
 /** One fall of a kind. */
 export interface Due {
@@ -17,6 +17,8 @@ export interface Due {
   readonly records: number
   /** On disk. */
   readonly bytes: number
+  /** What goes behind them by itself, on disk. */
+  readonly beside: number
   /** What follows them and stays, because it may belong to a record that is kept. */
   readonly held: { readonly by: Holder; readonly bytes: number } | undefined
   readonly fall: Fall
@@ -31,11 +33,13 @@ export interface Stay {
 export interface DueNow {
   readonly falls: readonly Due[]
   readonly stays: readonly Stay[]
+  /** Why nothing makes room though the root holds more than max_bytes: all history would not do. */
+  readonly inVain?: string
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-export const dueOf = (fall: Fall, cause: Cause): Due => ({
+export const dueOf = (fall: Fall, cause: Cause, beside: number): Due => ({
   kind: fall.kind,
   upto: fall.upto,
   cause,
@@ -43,6 +47,7 @@ export const dueOf = (fall: Fall, cause: Cause): Due => ({
   to: Math.max(...fall.partitions.map(({ to }) => to)),
   records: sum(fall.partitions.map(recordsIn)),
   bytes: sum(fall.partitions.map(bytesIn)),
+  beside,
   held: fall.held,
   fall,
 })
@@ -52,6 +57,8 @@ export interface DueInput {
   readonly policy: Policy
   /** Of the whole root. */
   readonly bytes: number
+  /** By kind and partition, of what goes behind them. */
+  readonly beside: ReadonlyMap<string, ReadonlyMap<number, number>>
   /** Unix ms. */
   readonly now: number
 }
@@ -60,16 +67,24 @@ export interface DueInput {
  * Of each kind one fall, up to the last partition that is due. Where none is, what stayed from an earlier one because
  * of a record that is gone meanwhile.
  */
-export const dueNow = ({ retention, policy, bytes, now }: DueInput): DueNow => {
+export const dueNow = ({ retention, policy, bytes, beside, now }: DueInput): DueNow => {
   const kinds = retention.kinds()
-  const partitions = kinds.flatMap((kept) => factsOf(kept, retention.heldBy(kept.kind)))
+  const partitions = kinds.flatMap((kept) =>
+    factsOf(kept, { holder: retention.heldBy(kept.kind), parts: beside.get(kept.kind) ?? new Map() }),
+  )
   const planned = plan({ partitions, bytes, policy, now })
   const due = kinds.flatMap((kept) =>
-    wantedOf(kept, planned).map(({ upto, cause }) => dueOf(retention.preview(kept.kind, upto), cause)),
+    wantedOf(kept, planned).map(({ upto, cause }) => {
+      const fall = retention.preview(kept.kind, upto)
+      const parts = beside.get(kept.kind)
+      return dueOf(fall, cause, sum(fall.partitions.map(({ no }) => parts?.get(no) ?? 0)))
+    }),
   )
   const falls = due.filter(({ fall }) => fall.partitions.length > 0)
   const lagging = due.filter(({ fall }) => fall.partitions.length === 0)
-  return { falls, stays: staysOf(planned, { kinds, lagging, policy }) }
+  const inVain = planned.beside === undefined ? undefined : sayInVain(planned.over, planned.beside)
+  const stays = staysOf(planned, { kinds, lagging, policy })
+  return inVain === undefined ? { falls, stays } : { falls, stays: [{ sentence: inVain }, ...stays], inVain }
 }
 
 /** One, or none. */
@@ -87,13 +102,21 @@ interface StayFacts {
   readonly policy: Policy
 }
 
-const staysOf = ({ stays, over }: Plan, { kinds, lagging, policy }: StayFacts): Stay[] => [
+const staysOf = ({ stays, over, beside }: Plan, { kinds, lagging, policy }: StayFacts): Stay[] => [
   ...stays.map((staying) => ({ kind: staying.kind, sentence: sayStaying(staying) })),
-  ...lagging.flatMap(({ kind, held }) => (held === undefined ? [] : [{ kind, sentence: `${kind}: ${sayHeld(held)}` }])),
+  ...lagging.flatMap(({ kind, held }) =>
+    held === undefined || !isLimited(policy, kind) ? [] : [{ kind, sentence: `${kind}: ${sayHeld(held)}` }],
+  ),
   ...kinds.flatMap(({ kind, partitions, undeclared }) => {
     const bytes = sum(partitions.map(bytesIn))
     const isLed = policy.kinds.has(kind) || bytes === 0
     return isLed ? [] : [{ kind, sentence: sayUnled({ kind, bytes, undeclared }) }]
   }),
-  ...(over > 0 ? [{ sentence: sayOver(over) }] : []),
+  ...(over > 0 && beside === undefined ? [{ sentence: sayOver(over) }] : []),
 ]
+
+/** Without a limit nothing is due, and nothing stays for a reason. */
+const isLimited = ({ kinds, maxBytes }: Policy, kind: string): boolean => {
+  const { maxAge, maxCount } = kinds.get(kind) ?? {}
+  return [maxAge, maxCount, maxBytes].some((limit) => limit !== undefined)
+}

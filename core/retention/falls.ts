@@ -43,7 +43,7 @@ const archive = async (parts: FallParts, { kind, upto, from, to, bytes, fall }: 
   const { retention, policy, rootId, disk, clock, ids, progress = noProgress } = parts
   if (policy.archiveDir === undefined) return undefined
   const found = findArchiveFolder(parts, policy.archiveDir)
-  if (!found.ok) throw errors.archive_not_written({ details: { path: policy.archiveDir, reason: found.reason } })
+  if (!found.ok) throw errors.archive_not_written({ details: { kind, path: policy.archiveDir, reason: found.reason } })
   const folder = found.path
   const header = {
     v: 1,
@@ -68,13 +68,19 @@ const archive = async (parts: FallParts, { kind, upto, from, to, bytes, fall }: 
 export const letFall = async (parts: FallParts, due: Due): Promise<Fallen> => {
   const { retention, document, clock, log } = parts
   const archived = await archive(parts, due)
-  const { fall: _, upto: __, held: ___, ...facts } = dueOf(await retention.fall(due.fall), due.cause)
+  const {
+    fall: _,
+    upto: __,
+    held: ___,
+    beside,
+    ...facts
+  } = dueOf(await retention.fall(due.fall), due.cause, due.beside)
   const fallen: Fallen = {
     at_ms: clock.now(),
     ...facts,
     ...(archived !== undefined && { archive: archived.path }),
   }
-  log.info(`fell: ${sayFalling({ ...facts, held: due.held })}`, {
+  log.info(`fell: ${sayFalling({ ...facts, beside, held: due.held })}`, {
     ...(archived !== undefined && { archive: archived.path, archive_bytes: archived.bytes }),
   })
   await document.change((value) => ({ ...value, fallen: [...value.fallen, fallen].slice(-mostKept) }))

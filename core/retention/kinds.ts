@@ -16,10 +16,16 @@ export const recordsIn = ({ shares }: Partition): number =>
 export const kindBytes = (kinds: readonly KeptKind[]): Readonly<Record<string, number>> =>
   Object.fromEntries(kinds.map(({ kind, partitions }) => [kind, sum(partitions.map(bytesIn))]))
 
+interface BesideKind {
+  readonly holder: Holder | undefined
+  /** Bytes that go behind each partition, by its number. */
+  readonly parts: ReadonlyMap<number, number>
+}
+
 /** Partitions that can fall. */
 export const factsOf = (
   { kind, fell, partitions, undeclared }: KeptKind,
-  holder: Holder | undefined = undefined,
+  { holder, parts: beside }: BesideKind,
 ): PartitionFacts[] =>
   partitions
     // Of earlier ones something stays because of a record that is kept; it goes with the next that fall.
@@ -30,9 +36,10 @@ export const factsOf = (
       kind,
       no: partition.no,
       from: partition.from,
+      since: Math.min(partition.from, partition.since ?? partition.from),
       to: partition.to,
       records: recordsIn(partition),
-      bytes: bytesIn(partition),
+      bytes: bytesIn(partition) + (beside.get(partition.no) ?? 0),
       ...heldWith(partition, { undeclared, holder }),
     }))
 

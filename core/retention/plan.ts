@@ -8,11 +8,13 @@ export interface PartitionFacts {
   readonly no: number
   /** Unix ms of its first change. */
   readonly from: number
+  /** Unix ms of the oldest record in it. */
+  readonly since: number
   /** Unix ms: nothing in it was written later. */
   readonly to: number
   /** Of the leader. */
   readonly records: number
-  /** On disk, with everything that follows it. */
+  /** On disk, with everything that follows it, also in no partition. */
   readonly bytes: number
   /** Why nothing of its kind can fall now, one sentence; undefined if it can. */
   readonly held?: string | undefined
@@ -33,6 +35,8 @@ export interface Plan {
   readonly stays: readonly Staying[]
   /** Bytes that the root holds beyond max_bytes when everything that may fall has fallen; 0: none. */
   readonly over: number
+  /** Bytes that would stay if all history fell, where they alone are more than max_bytes: then nothing makes room. */
+  readonly beside?: number
 }
 
 export interface PlanInput {
@@ -122,9 +126,7 @@ class Planner {
 
   /** Room for the whole root: the partition that ended first, of whatever kind, falls first. */
   makeRoom(queues: readonly Queue[]): number {
-    const { policy, bytes } = this.#input
-    if (policy.maxBytes === undefined) return 0
-    let over = bytes - policy.maxBytes - this.falls.reduce((sum, one) => sum + one.bytes, 0)
+    let over = this.over()
     const endOf = ({ left: [oldest] }: Queue): number => oldest?.to ?? 0
     while (over > 0) {
       const [next] = queues
@@ -136,7 +138,16 @@ class Planner {
     }
     return 0
   }
+
+  /** Bytes beyond max_bytes behind what falls so far. */
+  over(): number {
+    const { policy, bytes } = this.#input
+    return Math.max(0, bytes - (policy.maxBytes ?? Infinity) - bytesOf(this.falls))
+  }
 }
+
+const bytesOf = (partitions: readonly Pick<PartitionFacts, 'bytes'>[]): number =>
+  partitions.reduce((sum, { bytes }) => sum + bytes, 0)
 
 const queuesOf = ({ partitions, policy }: PlanInput): Queue[] =>
   Array.from(policy.kinds, ([kind, own]) => ({
@@ -149,7 +160,9 @@ const queuesOf = ({ partitions, policy }: PlanInput): Queue[] =>
 export const plan = (input: PlanInput): Plan => {
   const planner = new Planner(input)
   const queues = queuesOf(input)
+  const beside = input.bytes - bytesOf(queues.flatMap(({ policy, left }) => (policy.isPromise ? [] : left)))
   for (const queue of queues) planner.dropDue(queue)
-  const over = planner.makeRoom(queues)
-  return { falls: planner.falls, stays: planner.stays, over }
+  const { falls, stays } = planner
+  const isInVain = beside > (input.policy.maxBytes ?? Infinity)
+  return isInVain ? { falls, stays, over: planner.over(), beside } : { falls, stays, over: planner.makeRoom(queues) }
 }

@@ -50,14 +50,13 @@ const reasonOf = ({ falls, stays }: DueNow, kind: string): string | undefined =>
 const kindReport = (parts: ReportParts, { kind, partitions }: KeptKind): Infer<typeof KindReport> => {
   const { policy, found, growthOf, fallsAt } = parts
   const { maxAge, maxCount } = policy.kinds.get(kind) ?? {}
-  const [oldest] = partitions
-  const since = oldest?.since ?? oldest?.from
+  const since = Math.min(...partitions.map((partition) => partition.since ?? partition.from))
   return {
     bytes: partitions.reduce((sum, partition) => sum + bytesIn(partition), 0),
     growth_bytes_per_day: growthOf(kind),
     records: partitions.reduce((sum, partition) => sum + recordsIn(partition), 0),
     partitions: partitions.length,
-    oldest_ms: since === 0 ? undefined : since,
+    oldest_ms: since > 0 && since < Infinity ? since : undefined,
     max_age_ms: maxAge,
     max_count: maxCount,
     falls_at_ms: fallsAt(kind),

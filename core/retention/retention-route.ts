@@ -36,14 +36,14 @@ export const RetentionRun = named(
 )
 export type RetentionRun = Infer<typeof RetentionRun>
 
-export const partOf = ({ kind, cause, from, to, records, bytes, held }: Due): Infer<typeof Part> => ({
+export const partOf = ({ kind, cause, from, to, records, bytes, beside, held }: Due): Infer<typeof Part> => ({
   kind,
   cause,
   from,
   to,
   records,
   bytes,
-  words: sayFalling({ kind, cause, from, to, records, bytes, held }),
+  words: sayFalling({ kind, cause, from, to, records, bytes, beside, held }),
 })
 const fallenPart = ({ at_ms: __, ...fallen }: Fallen): Infer<typeof Part> => ({ ...fallen, words: sayFalling(fallen) })
 

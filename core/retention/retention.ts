@@ -82,6 +82,20 @@ const warningOf = ({ kind, error }: Failed): Warning => ({
   action: (error instanceof Problem ? error.action : undefined) ?? 'Look at the log, then: holdfast state retention',
 })
 
+/** As of the last look. */
+const outOfReach = ({ inVain }: DueNow): Warning[] =>
+  inVain === undefined
+    ? []
+    : [
+        {
+          severity: 'warning',
+          code: 'max_bytes_out_of_reach',
+          message: inVain,
+          action:
+            'See what holds the bytes: holdfast status, holdfast assets list. Make max_bytes larger, or delete files.',
+        },
+      ]
+
 class Keeper implements Retention {
   readonly usage: Usage
   readonly #parts: RetentionParts
@@ -92,6 +106,8 @@ class Keeper implements Retention {
   #found: { readonly at: number; readonly due: DueNow } | undefined
   /** Of the root, what stays of it, when that was measured last. */
   #bytes = 0
+  /** What goes behind falls, by kind and partition, where max_bytes asks for it. */
+  #beside: ReadonlyMap<string, ReadonlyMap<number, number>> = new Map()
   /** On the monotonic clock. */
   #checkpointedAt: number
 
@@ -111,13 +127,12 @@ class Keeper implements Retention {
   }
 
   report(): RetentionReport {
-    const { state, policy, clock } = this.#parts
-    const isFresh = this.#found !== undefined && clock.elapsed() - this.#found.at < freshMs
+    const { state, policy } = this.#parts
     return reportOf({
       policy,
       kinds: state.retention.kinds(),
       fallen: this.#document.value.fallen,
-      found: isFresh && this.#found !== undefined ? this.#found.due : this.#see(),
+      found: this.#known(freshMs),
       growthOf: this.usage.growthOf,
       fallsAt: this.#announcements.fallsAt,
     })
@@ -153,6 +168,7 @@ class Keeper implements Retention {
   warnings(): readonly Warning[] {
     return [
       ...this.usage.warnings(),
+      ...outOfReach(this.#known(Infinity)),
       ...this.faults(this.#parts.policy),
       ...this.#announcements.warnings(),
       ...this.#failures,
@@ -170,10 +186,12 @@ class Keeper implements Retention {
     await this.#foundSoFar()
   }
 
-  /** Something may be older than the state knows that it is, because it is still in the log. */
+  /** Something may be older, or more, than the state knows that it is, because it is still in the log. */
   #isStale(): boolean {
     const { clock, policy } = this.#parts
-    const aged = [...policy.kinds.values()].filter(({ maxAge }) => maxAge !== undefined)
+    const kinds = [...policy.kinds.values()]
+    if (kinds.some(({ maxCount }) => maxCount !== undefined)) return true
+    const aged = kinds.filter(({ maxAge }) => maxAge !== undefined)
     const least = Math.min(...aged.map((own) => limitsFor(own, policy).age))
     return clock.elapsed() - this.#checkpointedAt >= least
   }
@@ -181,14 +199,39 @@ class Keeper implements Retention {
   /** As of the last checkpoint. */
   async #foundSoFar(policy = this.#parts.policy): Promise<DueNow> {
     this.#bytes = await this.usage.staying()
+    this.#beside = new Map()
+    if (this.#bytes > (policy.maxBytes ?? Infinity)) await this.#countBeside(policy)
     return this.#see(policy)
   }
 
-  /** Kept only of the policy that the daemon goes by. */
+  /** By a look that is not older than so many ms, or by one now. */
+  #known(mostMs: number): DueNow {
+    const found = this.#found
+    return found !== undefined && this.#parts.clock.elapsed() - found.at < mostMs ? found.due : this.#see()
+  }
+
+  /** What is on its way out makes no room any more. */
+  async #countBeside({ kinds }: Policy): Promise<void> {
+    const found = new Map<string, ReadonlyMap<number, number>>()
+    for (const kind of kinds.keys()) {
+      const { gone, parts } = await this.#parts.state.retention.beside(kind)
+      this.#bytes -= gone
+      found.set(kind, parts)
+    }
+    this.#beside = found
+  }
+
+  /** Kept only of the policy that the daemon goes by: what was known of that is over behind a look by another. */
   #see(policy = this.#parts.policy): DueNow {
     const { state, clock } = this.#parts
-    const due = dueNow({ retention: state.retention, policy, bytes: this.#bytes, now: clock.now() })
-    if (policy === this.#parts.policy) this.#found = { at: clock.elapsed(), due }
+    const due = dueNow({
+      retention: state.retention,
+      policy,
+      bytes: this.#bytes,
+      beside: this.#beside,
+      now: clock.now(),
+    })
+    this.#found = policy === this.#parts.policy ? { at: clock.elapsed(), due } : undefined
     return due
   }
 

@@ -39,8 +39,14 @@ export const sayHeld = ({ by: { collection, id, since, isOpen }, bytes }: Held):
 }
 
 /** `runs: 120 records from 2026-01-01 to 2026-02-01, 3.4 MiB, older than max_age`. */
-export const sayFalling = ({ held, ...part }: Part & { readonly held?: Held | undefined }): string =>
-  `${sayPart(part)}${held === undefined ? '' : `; ${sayHeld(held)}`}`
+export const sayFalling = ({
+  held,
+  beside = 0,
+  ...part
+}: Part & { readonly held?: Held | undefined; readonly beside?: number }): string => {
+  const behind = beside === 0 ? '' : `; ${showSize(beside)} more go behind them by themselves`
+  return `${sayPart(part)}${behind}${held === undefined ? '' : `; ${sayHeld(held)}`}`
+}
 
 /** Of what nobody leads nobody says how old it is. */
 export const sayUnled = (one: { kind: string; bytes: number; undeclared: string | undefined }): string =>
@@ -50,4 +56,10 @@ export const sayUnled = (one: { kind: string; bytes: number; undeclared: string 
 export const sayOver = (bytes: number): string =>
   `The root holds ${showSize(bytes)} more than max_bytes, and nothing else of it may fall now.`
 
-export const sayStaying = ({ held, ...part }: Staying): string => `${sayPart(part)}, stay: ${held}`
+/** Everything that could ever fall is too little: it stays. */
+export const sayInVain = (over: number, beside: number): string =>
+  `The root holds ${showSize(over)} more than max_bytes, and ${showSize(beside)} of it no fall can take, ` +
+  'such as files that were stored: so nothing falls to make room.'
+
+export const sayStaying = ({ held, since, ...part }: Staying): string =>
+  `${sayPart({ ...part, from: since })}, stay: ${held}`

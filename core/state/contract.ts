@@ -49,6 +49,11 @@ export interface CollectionSpec<T extends object> {
    * `config/retention.toml`: the settings that do it, in words.
    */
   readonly bounded?: Readonly<Record<string, string>>
+  /**
+   * Its records stand in no partition, and go by themselves, with their blobs, when the record of this kind fell that
+   * they name. `index`: one that has all of them, by unique sort keys. `at`: Unix ms of the last change of a record.
+   */
+  readonly follows?: { readonly kind: string; readonly index: string; at(record: T): number }
   /** Checked by `state verify`, never on the hot path. */
   readonly schema?: AnyStruct
   /** Ids of other collections that this record names; `state verify` checks that they exist. */

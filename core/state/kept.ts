@@ -94,6 +94,14 @@ export type FallingLine =
   | { readonly collection: string; readonly id: string; readonly record: object }
   | { readonly stream: string; readonly owner: string; readonly from: number; readonly entries: readonly Json[] }
 
+/** Bytes of blobs that go by themselves behind a fall. */
+export interface Beside {
+  /** Of records whose leader fell: they are on their way out. */
+  readonly gone: number
+  /** Of the others, by the number of the partition that takes them along. */
+  readonly parts: ReadonlyMap<number, number>
+}
+
 /** A kind of which something that leads is declared. */
 export type DeclaredKind = Pick<KeptWith<never>, 'kind' | 'promise'>
 
@@ -116,6 +124,8 @@ export interface Retention {
    * does not fall.
    */
   heldBy(kind: string): Holder | undefined
+  /** What follows the kind and stands in none of its partitions. Reads all of these records, in turns. */
+  beside(kind: string): Promise<Beside>
   /** True of a file of the root, by its path, that goes as soon as nobody copies it: it holds nothing that stays. */
   isLeaving(path: string): boolean
   /**

@@ -58,6 +58,7 @@ const ownRetention = (retention: Retention, late: Late): Retention => ({
   closeAt: (kind, limits) => retention.closeAt(kind, limits),
   heldBy: (kind) => retention.heldBy(kind),
   isLeaving: (path) => retention.isLeaving(path),
+  beside: (kind) => retention.beside(kind),
   withRoom: (work) => retention.withRoom(work),
   preview: (kind, upto) => retention.preview(kind, upto),
   contents: (fall, read) => retention.contents(fall, read),

@@ -5,6 +5,7 @@ import { errors } from '../errors.js'
 import { earliest, fallOf, freeUpto, holderIn, isWithin } from '../partitions/falls.js'
 import { kindIn, kindsIn, type KindFacts } from '../partitions/listing.js'
 import { newestOf } from '../partitions/partitions.js'
+import { besideOf } from './beside.js'
 import type { Wanted } from './checkpoint-pass.js'
 import { refuse, runningOf, type Root } from './open-root.js'
 
@@ -19,6 +20,7 @@ export const createRetention = (root: Root): Retention => ({
   },
   heldBy: (kind) => heldBy(root, kind),
   isLeaving: root.pins.isLeaving,
+  beside: (kind) => besideOf(root, kind),
   withRoom: (work) => withRoom(root, work),
   preview: (kind, upto) => previewOf(root, fallible(root, kind, upto), upto),
   contents: (fall, read) => keepingPages(root, () => read(contentsOf(root, fall))),

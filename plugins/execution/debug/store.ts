@@ -37,6 +37,7 @@ const debugRuns: CollectionSpec<DebugRecord> = {
   },
   settled: () => true,
   removed: 'forgotten',
+  follows: { kind: 'runs', index: 'oldest', at: ({ updated_at_ms }) => updated_at_ms },
   bounded: { debug_evidence: 'ttl_ms and max_store_bytes in config/debug.toml' },
   references: (record) => [{ collection: 'runs', id: record.run_id }],
   blobs: ({ artifacts }) => artifacts.map((artifact) => ({ area: 'debug', ...refOf(artifact) })),

@@ -78,6 +78,12 @@ test('retention-8: a daemon that holds lets nothing fall by itself', async (t) =
   t.false(existsSync(join(daemon.root, 'documents/retention.json')))
 })
 
+/** What the root may hold beside history, so that half of the runs have to fall. */
+const roomBeside = async (daemon: Stand): Promise<number> => {
+  const { storage, retention } = await statusOf(daemon)
+  return 64 * 1024 ** 2 - storage.usage.root_bytes + Math.floor(retention.kinds.runs.bytes / 2)
+}
+
 /** A file of so many bytes that takes no room, in a folder of the root that people may write to. */
 const fill = (root: string, bytes: number): void => {
   mkdirSync(join(root, 'skills'), { recursive: true })
@@ -91,7 +97,7 @@ test('retention-8: what makes room for max_bytes is told a week before, and then
   const [one] = await daysOfRuns(daemon, 'one', 'two')
   await hours(daemon, 2 * 24)
   t.is(await announcedIn(daemon), undefined, 'there is room')
-  fill(daemon.root, 80 * 1024 ** 2)
+  fill(daemon.root, await roomBeside(daemon))
   await hours(daemon, 24)
   const warning = await announcedIn(daemon)
   t.regex(warning.message, /^From \d{4}-\d\d-\d\d on old parts of the state fall\. .*to make room for max_bytes/u)
@@ -101,7 +107,7 @@ test('retention-8: what makes room for max_bytes is told a week before, and then
   await hours(daemon, 3 * 24)
   t.is((await daemon.request('GET', `/v1/runs/${one}`)).status, 200, 'there is room again')
   t.is(await announcedIn(daemon), undefined)
-  fill(daemon.root, 80 * 1024 ** 2)
+  fill(daemon.root, await roomBeside(daemon))
   await hours(daemon, 24)
   t.deepEqual(codeOf(await daemon.request('GET', `/v1/runs/${one}`)), [404, 'run_expired'])
   const { fallen } = (await statusOf(daemon)).retention

@@ -1,5 +1,5 @@
 /** What happens while something falls: it is written to, and its disk is full. */
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { randomBytes } from 'node:crypto'
@@ -7,6 +7,7 @@ import test from 'ava'
 import { measure } from '../../../core/retention/bytes.js'
 import type { Policy } from '../../../core/retention/policy.js'
 import { createRetention } from '../../../core/retention/retention.js'
+import type { Beside } from '../../../core/state/contract.js'
 import type { Disk } from '../../../core/state/disk/disk.js'
 import { createDisk } from '../../../core/state/disk/real-disk.js'
 import { freshRoot } from '../../support/folders.js'
@@ -31,8 +32,6 @@ test('retention-5: what is written while its partition is archived neither falls
   const old = await life.write()
   await life.checkpoint()
   life.clock.advance(3 * hour)
-  writeFileSync(join(root, 'quarantine', 'large'), '', { mode: 0o600 })
-  truncateSync(join(root, 'quarantine', 'large'), 100 * 1024 ** 2)
   const young: string[] = []
   const busy: Disk = {
     ...createDisk(),
@@ -44,7 +43,8 @@ test('retention-5: what is written while its partition is archived neither falls
       return createDisk().open(path, how)
     },
   }
-  const { fallen, failed } = await retentionOf(life, busy, { archiveDir, maxBytes: 64 * 1024 ** 2 }).run()
+  const maxBytes = (await measure(createDisk(), root)).total - 1
+  const { fallen, failed } = await retentionOf(life, busy, { archiveDir, maxBytes }).run()
   t.deepEqual(failed, [])
   t.like(fallen, [{ kind, records: 1, cause: 'bytes', from: old.at, to: old.at }])
   t.is(young.length, 1)
@@ -100,11 +100,47 @@ test('a kind that nobody leads now, and a root that is too large still, are told
   t.deepEqual(falls, [])
   t.regex(stays[0]?.sentence ?? '', /^notes: .* KiB stay: nobody declares what leads it now: a plugin is missing\.$/u)
   t.is(unled.report().kinds[kind]?.stays_because, stays[0]?.sentence)
-  const large = await retentionOf(life, createDisk(), { maxBytes: 1 }).due()
+  const { total } = await measure(createDisk(), life.root)
+  const large = await retentionOf(life, createDisk(), { maxBytes: total - 1 }).due()
   t.regex(
     large.stays.at(-1)?.sentence ?? '',
     /^The root holds .* more than max_bytes, and nothing else of it may fall/u,
   )
+  await life.close()
+})
+
+test('retention-10: where all history would not make the room, none of it falls for that, and a warning says so', async (t) => {
+  const { life } = await tooLarge(tempRoot(t))
+  const retention = retentionOf(life, createDisk(), { maxBytes: 1 })
+  const { fallen, stays } = await retention.run()
+  t.deepEqual(fallen, [])
+  const [told] = stays
+  t.regex(told?.sentence ?? '', /^The root holds .* more than max_bytes, and .* of it no fall can take, such as files/u)
+  t.like(retention.warnings(), [{ code: 'max_bytes_out_of_reach', message: told?.sentence }])
+  t.is(life.notes.count('all', 'all'), 5)
+  await life.close()
+})
+
+/** As if so many bytes of something went behind each partition, and some were on their way out. */
+const withBeside = (life: KeptNotes, beside: () => Beside): KeptNotes => {
+  const retention = { ...life.state.retention, beside: () => Promise.resolve(beside()) }
+  const state: KeptNotes['state'] = Object.create(life.state, { retention: { value: retention } })
+  return { ...life, state }
+}
+
+test('retention-10: what goes behind a fall makes room too, and what is on its way out is not counted again', async (t) => {
+  const { life, policy } = await tooLarge(tempRoot(t))
+  const parts = new Map([1, 2, 3, 4, 5].map((no) => [no, 1_000_000]))
+  let gone = 0
+  const own = withBeside(life, () => ({ gone, parts }))
+  // Of their own bytes four of the five would have to fall.
+  const few = retentionOf(own, createDisk(), { maxBytes: policy.maxBytes - 700_000 })
+  const { falls } = await few.due()
+  t.like(falls, [{ upto: 1, records: 1, beside: 1_000_000 }])
+  t.like(await few.run(), { fallen: [{ records: 1 }] })
+  gone = 1_000_000
+  t.deepEqual((await few.run()).fallen, [])
+  t.is(life.notes.count('all', 'all'), 4)
   await life.close()
 })
 

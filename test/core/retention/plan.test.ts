@@ -11,11 +11,12 @@ interface Old extends Partial<PartitionFacts> {
 }
 /** Partitions of a kind from the oldest, each of 10 records and 100 bytes. */
 const partitions = (kind: string, ...olds: readonly Old[]): PartitionFacts[] =>
-  olds.map(({ ended, ...facts }, at) => ({
+  olds.map(({ ended = 0, ...facts }, at) => ({
     kind,
     no: at + 1,
-    from: now - ((ended ?? 0) + 30) * day,
-    to: now - (ended ?? 0) * day,
+    from: now - (ended + 30) * day,
+    since: now - (ended + 31) * day,
+    to: now - ended * day,
     records: 10,
     bytes: 100,
     ...facts,
@@ -148,7 +149,7 @@ const rows: readonly Row[] = [
       ...partitions('runs', { ended: 90, held: 'A run waits.' }, { ended: 50 }),
       ...partitions('deliveries', { ended: 20 }, { ended: 0.5 }),
     ],
-    policy: policy({ runs: {}, deliveries: {} }, { maxBytes: 100 }),
+    policy: policy({ runs: {}, deliveries: {} }, { maxBytes: 250 }),
     falls: ['deliveries 1 by bytes'],
     stays: ['runs 1 by bytes: A run waits.', 'deliveries 2 by bytes: It is younger than min_age.'],
   },
@@ -171,6 +172,16 @@ test('what the root holds beyond max_bytes when nothing more may fall is told', 
   t.deepEqual([over(450), over(500), over(501)], [50, 0, 0])
 })
 
+test('where all that could ever fall is too little nothing makes room, and what is due by itself falls', (t) => {
+  const given = { partitions: months(), bytes: 600, now }
+  const own = (maxBytes: number, runs: Partial<KindPolicy> = {}) => policy({ runs }, { maxBytes })
+  t.like(plan({ ...given, policy: own(199) }), { falls: [], over: 401, beside: 200 })
+  t.is(plan({ ...given, policy: own(200) }).beside, undefined)
+  const aged = plan({ ...given, policy: own(199, { maxAge: 70 * day }) })
+  t.like(told(aged), { falls: ['runs 1 by age'] })
+  t.is(aged.over, 301)
+})
+
 test('what falls is told with its span, its records and its bytes', (t) => {
   const [fallen] = plan({
     partitions: months({ records: 7, bytes: 77 }),
@@ -182,6 +193,7 @@ test('what falls is told with its span, its records and its bytes', (t) => {
     kind: 'runs',
     no: 1,
     from: now - 120 * day,
+    since: now - 121 * day,
     to: now - 90 * day,
     records: 7,
     bytes: 77,

@@ -1,5 +1,5 @@
 /** A model turn and its calls, as far as the journal tells. */
-import { type Json, canonical } from '../../../../core/plugin.js'
+import { canonical, isJsonObject, type Json } from '../../../../core/plugin.js'
 import type { AttachmentRef } from '../../../media/assets/contract.js'
 import type { ActionGrounds } from '../../external-actions/contract.js'
 import type { ToolCallPart, ToolResultPart } from '../../models/contract.js'
@@ -50,7 +50,8 @@ export interface Progress {
   /** At which turn a compaction failed last. */
   uncompacted: number | undefined
   /** The failure that came last, and how often in a row. */
-  repeated: { key: string; count: number; turn: number }
+  /** `isCut`: its answer was cut, so it was not made. */
+  repeated: { key: string; count: number; turn: number; isCut: boolean }
 }
 
 export const beginProgress = (run_id: string): Progress => ({
@@ -65,7 +66,7 @@ export const beginProgress = (run_id: string): Progress => ({
   held: 0,
   overflow: undefined,
   uncompacted: undefined,
-  repeated: { key: '', count: 0, turn: 0 },
+  repeated: { key: '', count: 0, turn: 0, isCut: false },
 })
 
 export type NextStep =
@@ -83,10 +84,15 @@ export interface TurnLimits {
 /** Turns in a row with an identical failure, after which a run stops. */
 const breaker = 3
 
+const repeatedError = ({ isCut }: Progress['repeated']): string =>
+  isCut
+    ? `answer_cut_repeated: the answer was cut at its length limit amid a tool call in ${breaker} turns in a row. ` +
+      'Let answers of its model be longer (generation.max_output_tokens).'
+    : `tool_failure_repeated: the same tool call failed in ${breaker} turns in a row.`
+
 /** What a running run does next: a pure function of what its journal says. */
 export const nextStep = (progress: Progress, limits: TurnLimits): NextStep => {
-  if (progress.repeated.count >= breaker)
-    return { type: 'fail', error: `tool_failure_repeated: the same tool call failed in ${breaker} turns in a row.` }
+  if (progress.repeated.count >= breaker) return { type: 'fail', error: repeatedError(progress.repeated) }
   if (progress.output_bytes > limits.max_output_bytes || progress.envelope_bytes > limits.max_envelope_bytes)
     return {
       type: 'fail',
@@ -100,13 +106,18 @@ export const nextStep = (progress: Progress, limits: TurnLimits): NextStep => {
   return { type: 'model' }
 }
 
+/** The code of what `callFailure` made. */
+const failureOf = (output: Json): Json | undefined =>
+  isJsonObject(output) && isJsonObject(output['error']) ? output['error']['code'] : undefined
+
 /** Counts a turn with a failure that equals the one before, which its model was told; anything else starts anew. */
 export const countFailure = (progress: Progress, call: Call, result: ToolResultPart): void => {
   const input = call.state.type === 'ready' || call.state.type === 'intended' ? call.state.input : call.input
   const key = result.is_error ? `${call.part.name}:${canonical(input)}:${canonical(result.output)}` : ''
   const { turns: turn, repeated } = progress
   const again = repeated.count + (repeated.turn === turn ? 0 : 1)
-  progress.repeated = { key, count: key === '' ? 0 : key === repeated.key ? again : 1, turn }
+  const isCut = result.is_error === true && failureOf(result.output) === 'call_cut'
+  progress.repeated = { key, count: key === '' ? 0 : key === repeated.key ? again : 1, turn, isCut }
 }
 
 /**

@@ -30,7 +30,8 @@ const start = async (t: ExecutionContext) => {
       .context()
       .view(RunObservers)()
       .find(({ name }) => name === 'debug')
-  return { ...daemon, root, clock, run, debugOf, blobs, capture }
+  const beside = () => lent.context().state.retention.beside('runs')
+  return { ...daemon, root, clock, run, debugOf, blobs, capture, beside }
 }
 
 test('debug-17: evidence goes with its run when that falls; that of a run that is kept stays', async (t) => {
@@ -42,7 +43,14 @@ test('debug-17: evidence goes with its run when that falls; that of a run that i
   const kept = await daemon.run('two')
   t.is((await daemon.debugOf(kept)).body.artifacts.length, 1)
   t.is(daemon.blobs(), 2)
+  await retain(daemon, true)
+  const { gone, parts } = await daemon.beside()
+  t.is(gone, 0)
+  const [first = 0, second = 0] = [...parts.values()]
+  t.true(parts.size === 2 && first > 0 && second > 0, 'each of its partition')
   t.like((await retain(daemon, false)).parts, [{ kind: 'runs', records: 1 }])
+  const left = await daemon.beside()
+  t.deepEqual([left.gone, [...left.parts.values()]], [first, [second]], 'it is on its way out')
   daemon.clock.leap(3_600_000)
   for (let tries = 0; tries < 500 && daemon.blobs() > 1; tries += 1)
     await new Promise((resolve) => setTimeout(resolve, 10))

@@ -151,6 +151,14 @@ test('runs-36: a call that fails in the same way three times stops the run', asy
   t.is(model.requests.length, 3)
 })
 
+test('runs-37: a run whose calls are cut at the length of its answers again and again says so', async (t) => {
+  const { daemon, model, world } = await start(t, (_, count) => [callTool(`c${count}`, 'peek'), done('length')])
+  const { error } = await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'failed')
+  t.regex(error, /^answer_cut_repeated: .* in 3 turns in a row\. Let answers of its model be longer \(generation\.max/u)
+  t.is(model.requests.length, 3)
+  t.deepEqual(world.calls, [])
+})
+
 test('runs-33: a run ends at its limit of turns and of time', async (t) => {
   const turns = await start(t, (_, count) => [callTool(`c${count}`, 'peek'), done('tool_calls')], { max_turns: 4 })
   t.regex((await until(turns.daemon, (await submit(turns.daemon, 's1', 'x')).run_id, 'failed')).error, /^turn_limit: /u)

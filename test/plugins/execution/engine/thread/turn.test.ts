@@ -39,14 +39,14 @@ test('only a failure that equals the one before it counts on; anything else star
   t.deepEqual(counted, [1, 2, 1, 1, 2, 0, 1])
   t.is(
     nextStep(
-      { ...progress, repeated: { key: 'k', count: 3, turn: 3 } },
+      { ...progress, repeated: { key: 'k', count: 3, turn: 3, isCut: false } },
       { max_turns: 0, max_output_bytes: 10, max_envelope_bytes: 100 },
     ).type,
     'fail',
   )
   t.is(
     nextStep(
-      { ...progress, repeated: { key: 'k', count: 2, turn: 2 } },
+      { ...progress, repeated: { key: 'k', count: 2, turn: 2, isCut: false } },
       { max_turns: 0, max_output_bytes: 10, max_envelope_bytes: 100 },
     ).type,
     'model',
