@@ -8,6 +8,7 @@ import {
   type Json,
   type Warning,
 } from '../../../../core/plugin.js'
+import { isSealed } from '../../secrets/contract.js'
 import type { RuntimeSetting, Settings } from './setting.js'
 
 export interface Unfit {
@@ -27,7 +28,9 @@ export const fits = ({ schema }: RuntimeSetting, value: Json): boolean => {
 }
 
 /** Why a value cannot hold; undefined if it can. */
-export const faultOf = ({ schema, check }: RuntimeSetting, value: Json): string | undefined => {
+export const faultOf = ({ schema, check, secret }: RuntimeSetting, value: Json): string | undefined => {
+  // A schema may take any object, and so what is sealed.
+  if (secret === true && isSealed(value)) return 'it cannot be decrypted, its key is not here'
   try {
     const read = parse(schema, value)
     if (!read.ok) return read.issues.map(({ path, rule }) => `${path || 'it'} ${rule}`).join('; ')
