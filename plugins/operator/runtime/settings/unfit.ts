@@ -47,14 +47,18 @@ export const unfitWarnings = (
 ): readonly Warning[] =>
   unfit.map((one) => (isLocked(one.setting) ? lockedWarning(one.setting) : unfitWarning(one, get)))
 
-const lockedWarning = ({ name, emptiedBy }: RuntimeSetting): Warning => ({
+/** The command line that goes on without what is kept of a setting with secrets, and needs no key. */
+export const lineWithout = ({ emptiedBy }: RuntimeSetting): string =>
+  emptiedBy ?? commandLine('runtime rollback --target-revision 0')
+
+const lockedWarning = (setting: RuntimeSetting): Warning => ({
   severity: 'error',
   code: 'setting_locked',
-  message: `What was kept of the setting ${name} cannot be decrypted: its key is not here.`,
+  message: `What was kept of the setting ${setting.name} cannot be decrypted: its key is not here.`,
   action:
     'Put the key back as secrets/slots.key in the state root with mode 0600 and start again. ' +
-    `To go on without what was kept: ${emptiedBy ?? commandLine('runtime rollback --target-revision 0')}`,
-  related_id: name,
+    `To go on without what was kept: ${lineWithout(setting)}`,
+  related_id: setting.name,
 })
 
 /** Signs of a kept value. */
