@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { codesOf, gather, type Facts } from '../../docs/make/gather.js'
-import { anchor } from '../../docs/make/markdown.js'
+import { anchor, fieldRows } from '../../docs/make/markdown.js'
+import { inlineSchema } from '../../core/base/schema.js'
 import { streamFrames as frames } from '../../core/http/openapi/stream-events.js'
 import { makeGuides, makeReference } from '../../docs/make/reference.js'
 import { sources } from '../conventions/sources.js'
@@ -29,6 +30,20 @@ test('what is committed is what npm run docs would make', async (t) => {
       .filter(([path, text]) => textOf(path) !== text)
       .map(([path]) => `${path} differs: run npm run docs`),
   )
+})
+
+test('the reference of the configuration marks what its tables and lists must have', async (t) => {
+  const { plugins } = await facts()
+  const structs = plugins.flatMap(({ plugin: { config }, declared: { lists } }) => [
+    ...(config === undefined ? [] : [config]),
+    ...lists.flatMap(({ entry, beside }) => (beside === undefined ? [entry] : [entry, beside])),
+  ])
+  const needed = structs
+    .flatMap((struct) => fieldRows(inlineSchema(struct)))
+    .flatMap(([field = '', , need = '']) => (need === '' ? [] : [field]))
+  t.true(needed.includes('`prices[].input`'))
+  const marked = textOf('docs/reference/configuration.md').match(/^\| .* \| required \| .*$/gmu) ?? []
+  t.deepEqual(marked.map((line) => line.split(' ')[1]).toSorted(), needed.toSorted())
 })
 
 test(

@@ -12,9 +12,10 @@ const flagOf = (settings: readonly Setting[], field: string): readonly [string, 
 }
 
 const rows = (struct: AnyStruct, settings: readonly Setting[]): string[][] =>
-  fieldRows(inlineSchema(struct)).map(([field = '', type = '', , fallback = '', sentence = '']) => [
+  fieldRows(inlineSchema(struct)).map(([field = '', type = '', need = '', fallback = '', sentence = '']) => [
     field,
     type,
+    need,
     fallback,
     ...flagOf(settings, field),
     sentence,
@@ -23,9 +24,10 @@ const rows = (struct: AnyStruct, settings: readonly Setting[]): string[][] =>
 const retentionRows = (struct: AnyStruct, before = ''): string[][] =>
   rows(struct, [])
     .filter(([field]) => field !== code('kinds'))
-    .map(([field = '', type = '', fallback = '', , , sentence = '']) => [
+    .map(([field = '', type = '', need = '', fallback = '', , , sentence = '']) => [
       before === '' ? field : code(`${before}${field.replaceAll('`', '')}`),
       type,
+      need,
       fallback,
       sentence,
     ])
@@ -44,8 +46,8 @@ const kindRows = (plugins: Facts['plugins']): string[][] =>
 
 const besideTable = (beside: AnyStruct): string =>
   table(
-    ['field', 'type', 'meaning'],
-    rows(beside, []).map(([field = '', type = '', , , , sentence = '']) => [field, type, sentence]),
+    ['field', 'type', '', 'meaning'],
+    rows(beside, []).map(([field = '', type = '', need = '', , , , sentence = '']) => [field, type, need, sentence]),
   )
 
 /** How the table of an entry begins. */
@@ -65,10 +67,11 @@ const listParts = (plugins: Facts['plugins']): string[] => {
       `${summary} In \`config/${file}.toml\`${from === undefined ? '' : `, or the file that \`--${from.flag}\` names`}, ` +
         `each in a table ${tableOf(list)}; used by ${id}.`,
       table(
-        ['field', 'type', 'default', 'meaning'],
-        rows(entry, []).map(([field = '', type = '', fallback = '', , , sentence = '']) => [
+        ['field', 'type', '', 'default', 'meaning'],
+        rows(entry, []).map(([field = '', type = '', need = '', fallback = '', , , sentence = '']) => [
           field,
           type,
+          need,
           fallback,
           sentence,
         ]),
@@ -89,7 +92,7 @@ export const configurationPage = ({ plugins }: Facts): string =>
     'Flags and variables only.',
     table(
       ['flag', 'variable', 'type', 'default', 'meaning'],
-      rows(Settings, daemonSettings).map(([, type = '', fallback = '', flag = '', variable = '', sentence = '']) => [
+      rows(Settings, daemonSettings).map(([, type = '', , fallback = '', flag = '', variable = '', sentence = '']) => [
         flag,
         variable,
         type,
@@ -102,7 +105,7 @@ export const configurationPage = ({ plugins }: Facts): string =>
       '`w`, sizes one and `B`, `KiB`, `MiB`, `GiB` or `TiB`, without a blank between. `<kind>` is one of the kinds ' +
       'below.',
     table(
-      ['field', 'type', 'default', 'meaning'],
+      ['field', 'type', '', 'default', 'meaning'],
       [...retentionRows(RetentionConfig), ...retentionRows(KindConfig, 'kinds.<kind>.')],
     ),
     'The kinds of the plugins that are shipped; others declare their own, and `/v1/status` names all that are ' +
@@ -116,7 +119,7 @@ export const configurationPage = ({ plugins }: Facts): string =>
         : [
             `## ${id}`,
             fileIsList ? 'By flag or variable:' : `In \`config/${id}.toml\` of the state root:`,
-            table(['field', 'type', 'default', 'flag', 'variable', 'meaning'], found),
+            table(['field', 'type', '', 'default', 'flag', 'variable', 'meaning'], found),
           ]
     }),
     ...listParts(plugins),

@@ -17,6 +17,7 @@ import {
   type JsonObject,
   type Route,
 } from '../../../core/plugin.js'
+import { secretErrors } from '../secrets/contract.js'
 import type { RuntimeSetting, Settings } from './contract.js'
 import { settingErrors } from './settings/errors.js'
 import { EntryChanges, historyLimit, type Revision, type Revisions } from './settings/revisions.js'
@@ -146,6 +147,7 @@ export const runtimeRoutes = ({ view, revisions, settings, store }: RuntimeParts
       settingErrors.runtime_change_blocked,
       settingErrors.runtime_revision_not_found,
       settingErrors.runtime_revision_unfit,
+      secretErrors.secrets_key_unusable,
     ],
     durability: 'A',
     example: { body: { target_revision: 0 } },

@@ -96,7 +96,7 @@ const dayWarning = ({ limits }: BudgetParts, { day, sums, free_at_ms }: ReturnTy
   ]
 }
 
-/** A budget in dollars that nothing counts towards. */
+/** A budget in dollars that nothing more counts towards: what had a price earlier still does. */
 const unpriced = ({ limits, priced }: BudgetParts): Warning[] =>
   priced || limits.session.cost_microusd + limits.day.cost_microusd === 0
     ? []
@@ -104,7 +104,7 @@ const unpriced = ({ limits, priced }: BudgetParts): Warning[] =>
         {
           severity: 'warning',
           code: 'budget_without_prices',
-          message: 'A budget is set in US dollars, and there are no prices: it never stops anything.',
+          message: 'A budget is set in US dollars, and there are no prices: nothing more counts towards it.',
           action: 'Add [[prices]] to config/usage.toml and restart the daemon, or set a budget of output tokens.',
         },
       ]

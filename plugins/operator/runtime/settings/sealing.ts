@@ -1,10 +1,11 @@
 /** Values of settings as they are kept: of secret ones only what the key of secrets opens. */
-import type { Json, JsonObject } from '../../../../core/plugin.js'
-import { isSealed, type SecretSeal } from '../../secrets/contract.js'
+import { Problem, type Json, type JsonObject } from '../../../../core/plugin.js'
+import { isSealed, type Sealed, type SecretSeal } from '../../secrets/contract.js'
 import type { RuntimeSetting } from './setting.js'
+import { lineWithout } from './unfit.js'
 
 export interface Sealing {
-  /** Throws `secrets_key_unusable`. */
+  /** What was opened stays as it was sealed where no key can seal it anew. Throws `secrets_key_unusable`. */
   seal(values: JsonObject): JsonObject
   /** What does not open stays sealed. */
   open(values: JsonObject): JsonObject
@@ -15,27 +16,55 @@ export interface Sealing {
 const about = (name: string): string => `setting\n${name}`
 
 /** Nothing is in it that could be told, and so it is set without a key too: the way out where the key is lost. */
-const isEmpty = (value: Json): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0
+const isEmpty = (value: Json): boolean => value === null || (isObject(value) && Object.keys(value).length === 0)
+const isObject = (value: Json): value is Json & object => typeof value === 'object' && value !== null
+
+/** The same problem with the way out. */
+const notSealed = (error: unknown, setting: RuntimeSetting): unknown => {
+  if (!(error instanceof Problem)) return error
+  const { code, spec, occurrence } = error
+  const action = `${spec.action} To go on without the setting ${setting.name}: ${lineWithout(setting)}`
+  return new Problem(code, { ...spec, action }, occurrence)
+}
 
 /** Without secrets in this daemon, values are kept as they are. */
 export const createSealing = (
   service: () => SecretSeal | undefined,
   settings: () => readonly RuntimeSetting[],
 ): Sealing => {
-  const change = (values: JsonObject, how: (seal: SecretSeal, value: Json, name: string) => Json): JsonObject => {
+  /** By what was opened: how it is kept. */
+  const keptAs = new WeakMap<object, Sealed>()
+  const sealOne = (seal: SecretSeal, value: Json, setting: RuntimeSetting): Json => {
+    try {
+      return seal.seal(value, about(setting.name))
+    } catch (error) {
+      const kept = isObject(value) ? keptAs.get(value) : undefined
+      if (kept === undefined) throw notSealed(error, setting)
+      return kept
+    }
+  }
+  const openOne = (seal: SecretSeal, sealed: Sealed, { name }: RuntimeSetting): Json => {
+    const value = seal.open(sealed, about(name)) ?? sealed
+    if (isObject(value)) keptAs.set(value, sealed)
+    return value
+  }
+  const change = (
+    values: JsonObject,
+    how: (seal: SecretSeal, value: Json, setting: RuntimeSetting) => Json,
+  ): JsonObject => {
     const seal = service()
     const changed: Record<string, Json | undefined> = { ...values }
-    for (const { name, secret } of settings()) {
-      const value = values[name]
-      if (seal !== undefined && secret === true && value !== undefined && !isEmpty(value))
-        changed[name] = how(seal, value, name)
+    for (const setting of settings()) {
+      const value = values[setting.name]
+      if (seal !== undefined && setting.secret === true && value !== undefined && !isEmpty(value))
+        changed[setting.name] = how(seal, value, setting)
     }
     return changed
   }
   return {
-    seal: (values) => change(values, (to, value, name) => (isSealed(value) ? value : to.seal(value, about(name)))),
+    seal: (values) => change(values, (to, value, setting) => (isSealed(value) ? value : sealOne(to, value, setting))),
     open: (values) =>
-      change(values, (from, value, name) => (isSealed(value) ? (from.open(value, about(name)) ?? value) : value)),
+      change(values, (from, value, setting) => (isSealed(value) ? openOne(from, value, setting) : value)),
     isOld: (values) => {
       const now = service()?.keyId()
       return settings().some(({ name, secret }) => {

@@ -41,7 +41,7 @@ export const settingRoute = <S extends AnyStruct, B extends Record<string, AnySt
     problems: [
       settingErrors.runtime_revision_conflict,
       settingErrors.runtime_change_blocked,
-      ...(setting.secret === true ? [secretErrors.secrets_key_unusable] : []),
+      secretErrors.secrets_key_unusable,
       ...problems,
       ...(invalid === undefined ? [] : [invalid]),
     ],

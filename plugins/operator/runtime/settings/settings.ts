@@ -13,7 +13,7 @@ import { isSealed } from '../../secrets/contract.js'
 import { whoDid, type Interception } from '../../../execution/interception/contract.js'
 import { shownMembers, type RuntimeSetting, type Settings, type Wish } from './setting.js'
 import { settingErrors } from './errors.js'
-import { faultOf, fits, type Unfit } from './unfit.js'
+import { faultOf, type Unfit } from './unfit.js'
 import { isOfFile, type Revision, type Revisions } from './revisions.js'
 
 export interface SettingsParts {
@@ -191,14 +191,11 @@ interface Return {
   readonly to: Pick<Revision, 'revision' | 'values'>
 }
 
-/**
- * Throws `runtime_revision_unfit`. What has not the form of its setting any more is left for `restored`, and what stays
- * as it is is not judged.
- */
+/** Throws `runtime_revision_unfit`. What stays as it is is not judged. */
 const checkChanges = (settings: readonly RuntimeSetting[], { from, to: { revision, values } }: Return): void => {
   for (const setting of settings) {
     const value = values[setting.name]
-    if (value === undefined || isDeepStrictEqual(value, from[setting.name]) || !fits(setting, value)) continue
+    if (value === undefined || isDeepStrictEqual(value, from[setting.name])) continue
     const reason = faultOf(setting, value)
     if (reason !== undefined)
       throw settingErrors.runtime_revision_unfit({ details: { revision, setting: setting.name, reason } })

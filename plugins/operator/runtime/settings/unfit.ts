@@ -8,6 +8,7 @@ import {
   type Json,
   type Warning,
 } from '../../../../core/plugin.js'
+import { isSealed } from '../../secrets/contract.js'
 import type { RuntimeSetting, Settings } from './setting.js'
 
 export interface Unfit {
@@ -27,7 +28,9 @@ export const fits = ({ schema }: RuntimeSetting, value: Json): boolean => {
 }
 
 /** Why a value cannot hold; undefined if it can. */
-export const faultOf = ({ schema, check }: RuntimeSetting, value: Json): string | undefined => {
+export const faultOf = ({ schema, check, secret }: RuntimeSetting, value: Json): string | undefined => {
+  // A schema may take any object, and so what is sealed.
+  if (secret === true && isSealed(value)) return 'it cannot be decrypted, its key is not here'
   try {
     const read = parse(schema, value)
     if (!read.ok) return read.issues.map(({ path, rule }) => `${path || 'it'} ${rule}`).join('; ')
@@ -44,14 +47,18 @@ export const unfitWarnings = (
 ): readonly Warning[] =>
   unfit.map((one) => (isLocked(one.setting) ? lockedWarning(one.setting) : unfitWarning(one, get)))
 
-const lockedWarning = ({ name, emptiedBy }: RuntimeSetting): Warning => ({
+/** The command line that goes on without what is kept of a setting with secrets, and needs no key. */
+export const lineWithout = ({ emptiedBy }: RuntimeSetting): string =>
+  emptiedBy ?? commandLine('runtime rollback --target-revision 0')
+
+const lockedWarning = (setting: RuntimeSetting): Warning => ({
   severity: 'error',
   code: 'setting_locked',
-  message: `What was kept of the setting ${name} cannot be decrypted: its key is not here.`,
+  message: `What was kept of the setting ${setting.name} cannot be decrypted: its key is not here.`,
   action:
     'Put the key back as secrets/slots.key in the state root with mode 0600 and start again. ' +
-    `To go on without what was kept: ${emptiedBy ?? commandLine('runtime rollback --target-revision 0')}`,
-  related_id: name,
+    `To go on without what was kept: ${lineWithout(setting)}`,
+  related_id: setting.name,
 })
 
 /** Signs of a kept value. */

@@ -195,6 +195,8 @@ test('runtime-29: of a kept value that cannot hold any more the last good one ho
   t.like(second.daemon.view.warnings(), [{ code: 'setting_unfit', related_id: 'colour' }])
   await second.request('POST', '/v1/runtime/colour', { colour: 'red' })
   t.deepEqual(second.daemon.view.warnings(), [])
+  const back = await second.request('POST', '/v1/runtime/rollback', { target_revision: 2 })
+  t.deepEqual(codeOf(back), [409, 'runtime_revision_unfit'])
   await second.stop()
   const third = await startTestDaemon(t, { root })
   await third.request('POST', '/v1/runtime/permission-mode', { mode: 'dontAsk' })

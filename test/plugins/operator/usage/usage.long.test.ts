@@ -398,6 +398,32 @@ test('usage-8, usage-10: status says the limits, by default of runs alone; one i
   }
 })
 
+test('usage-10: without prices nothing more counts towards a budget in dollars, and what had one still does', async (t) => {
+  const root = await freshRoot()
+  const prices = [{ input: 0, output: 1_000_000_000_000 }]
+  const lives = [
+    [{ max_day_cost_usd: 11, prices }, false],
+    [{ max_day_cost_usd: 11 }, false],
+    [{ max_day_cost_usd: 5 }, true],
+  ] as const
+  for (const [at, [config, isUsedUp]] of lives.entries()) {
+    const { daemon } = await start(t, () => says(), unsafeCast<JsonObject>(config), { root })
+    const said = JSON.stringify(config)
+    t.is((await run(daemon, `s${at}`)).status, isUsedUp ? 'failed' : 'completed', said)
+    const { health, budgets } = (await daemon.request('GET', '/v1/status')).body
+    t.is(budgets.day.cost_microusd, 10_000_000, said)
+    const told = health.warnings.find(({ code }: any) => code === 'budget_without_prices')
+    const message = 'A budget is set in US dollars, and there are no prices: nothing more counts towards it.'
+    t.is(told?.message, 'prices' in config ? undefined : message, said)
+    t.is(
+      health.warnings.some(({ code }: any) => code === 'budget_exhausted'),
+      isUsedUp,
+      said,
+    )
+    await daemon.stop()
+  }
+})
+
 test('usage-11: metrics count calls, tokens and cost by route', async (t) => {
   const { daemon } = await start(t, () => says({ cached_input_tokens: 40, reasoning_tokens: 3 }), {
     prices: [{ input: 1_000_000, output: 0 }],
