@@ -8,7 +8,7 @@ import { told } from './model-failed.js'
 import { budgetOf, windowFor, type Budget } from './prompt/budget.js'
 import { partOf } from './prompt/compaction.js'
 import { assemble } from './prompt/request.js'
-import { sumUp, tellCompacted, type Compaction } from './prompt/sum-up.js'
+import { purpose, sumUp, tellCompacted, type Compaction } from './prompt/sum-up.js'
 import { shownBytes, shownRuns, type Thread } from './thread/thread.js'
 import type { Progress } from './thread/turn.js'
 import { weigh } from './thread/weight.js'
@@ -113,7 +113,7 @@ export const compactSession = async (
   if (budget === undefined || part === undefined) return nothing
   const compaction: Compaction = { cause: 'manual', run, isRunning: false, part, budget, weigh, wish }
   const book = (tx: Tx, usage: Usage | undefined): { cost_microusd?: number; price?: string } => {
-    const call = { session_id, route: provider, model: run.model, usage }
+    const call = { session_id, route: provider, model: run.model, usage, purpose }
     const { sums: { cost_microusd } = {}, price } = context.books()?.book(tx, call) ?? {}
     return cost_microusd === undefined || price === undefined ? {} : { cost_microusd, price }
   }

@@ -65,9 +65,12 @@ const failed = (cause: CompactionCause, code: string, message: string): Entry<'c
   message,
 })
 
+/** What it is booked for where no run does it. */
+export const purpose = 'compaction'
+
 /** What the model is asked with; the characters are those of the bytes that fit, and most letters have one. */
 const question = ({ run, isRunning, part, budget, wish }: Compaction, contexts: readonly string[]) => ({
-  purpose: 'compaction',
+  purpose,
   session_id: run.session_id,
   ...(isRunning && { run_id: run.run_id }),
   route_id: run.provider,

@@ -180,6 +180,33 @@ test('prompt-7, usage-2: a compaction that its run is cancelled in is a call of 
   t.deepEqual(await booked(daemon), { run: daemon.asked.length })
 })
 
+test('prompt-11, usage-12: a compaction that people ask for is booked as one, however it ends, and none that was not made', async (t) => {
+  const { plugin, rules } = watcher()
+  let end: ModelEvent = fails(false)
+  const daemon = await start(
+    t,
+    (request, count) =>
+      isSummary(request) ? [text('They spoke of ships.'), end] : [text(long(`answer ${count}`)), done()],
+    { window: 400_000, plugins: [plugin] },
+  )
+  const runs = []
+  for (const name of ['one', 'two', 'three']) runs.push(await daemon.run(name))
+  const compact = async () => (await daemon.request('POST', '/v1/sessions/s1/compact')).body
+  t.like(await compact(), { compacted: false, code: 'bad_request' })
+  t.deepEqual(await booked(daemon), { compaction: 1, run: 3 })
+  rules.pre_compact = () => ({ block: 'Not now.' })
+  t.like(await compact(), { compacted: false, code: 'hook_blocked' })
+  t.deepEqual(await booked(daemon), { compaction: 1, run: 3 })
+  delete rules.pre_compact
+  end = done()
+  t.like(await compact(), { compacted: true })
+  t.deepEqual(await booked(daemon), { compaction: 2, run: 3 })
+  t.is(
+    runs.reduce((sum, { usage }) => sum + usage.calls, 0),
+    3,
+  )
+})
+
 test('prompt-10: a conversation that a model refuses as too long is summed up once, and the model asked once more', async (t) => {
   let refusals = 1
   const daemon = await start(
