@@ -1,6 +1,6 @@
 /** One question to a model: the route, the budget, the answer, and what it used. */
 import { Problem, type Clock, type JsonObject, type Log, type State } from '../../../core/plugin.js'
-import type { UsageBooks } from '../../operator/usage/contract.js'
+import { refusalParts, type UsageBooks } from '../../operator/usage/contract.js'
 import {
   checkGeneration,
   formText,
@@ -136,12 +136,17 @@ interface Told extends Heard {
   readonly began: number
 }
 
+const refusedBy = (refusal: string): Consulted => {
+  const { code, message } = refusalParts(refusal)
+  return failed(code, message)
+}
+
 /** One call, within the budget, booked and told. */
 const callOnce = async (parts: ConsultParts, call: Call, signal: AbortSignal): Promise<Called> => {
   const { state, books, clock } = parts
   const { session_id, run_id, unbooked, purpose } = call.asked
   const refusal = books()?.refusal({ session_id, run_id })
-  if (refusal !== undefined) return { consulted: failed(refusal.slice(0, refusal.indexOf(':')), refusal), asked: false }
+  if (refusal !== undefined) return { consulted: refusedBy(refusal), asked: false }
   if (signal.aborted) return { consulted: failed('aborted', 'It was ended before it was asked.'), asked: false }
   const began = clock.elapsed()
   const heard = await hearSafely(parts, call, signal)
