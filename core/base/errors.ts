@@ -10,7 +10,7 @@ export interface ProblemSpec {
   readonly status: number
   /** The contract's error domain; absent where the contract names none. */
   readonly domain?: string
-  /** One sentence. `{name}` is replaced by that detail, cut to 200 characters, visibly. */
+  /** One sentence. `{name}` is replaced by that detail, cut to 300 characters, visibly. */
   readonly detail: string
   /**
    * What the caller can do about it, one sentence. `{name}` in a path, and as a word of a command line, is replaced by
@@ -80,8 +80,8 @@ export const defineErrors = <const T extends Record<string, ProblemSpec>>(
 
 type Details = Readonly<Record<string, string | number>>
 const asItIs = (text: string): string => text
-/** Characters of one detail. */
-const mostDetail = 200
+/** Characters of one detail, which may be the reason of somebody else with what is to be done, and of an id. */
+const [mostDetail, mostId] = [300, 200]
 
 /** What is filled in may be a sentence itself, with its own period. */
 const fill = (sentence: string, details: Details, redact: (text: string) => string = asItIs): string =>
@@ -104,7 +104,7 @@ const plainPath = /^(?:\/[A-Za-z0-9_.:@+-]+)+$/u
 const fillAction = (action: string, details: Details, redact: (text: string) => string = asItIs): string =>
   action.replaceAll(/(\/?)\{(\w+)\}/gu, (all, slash: string, name: string) => {
     const id = String(details[name] ?? '')
-    const isTold = id !== '' && id.length <= mostDetail && !/\p{Cs}/u.test(id) && redact(id) === id
+    const isTold = id !== '' && id.length <= mostId && !/\p{Cs}/u.test(id) && redact(id) === id
     if (slash !== '') return isTold ? `/${pathWord(id)}` : all
     return isTold && (plainId.test(id) || plainPath.test(id)) ? id : name.toUpperCase()
   })

@@ -5,6 +5,7 @@ import { SessionGoals, Sessions, SessionStateChanged } from '../../execution/ses
 import { Tools } from '../../execution/tools/contract.js'
 import { Reasons } from '../../operator/explanations/contract.js'
 import { UsageLimits, UsageBooks } from '../../operator/usage/contract.js'
+import { createAsked } from './asked.js'
 import { goalReasons } from './explained.js'
 import { goalsHealth } from './health.js'
 import { goalRoutes } from './routes.js'
@@ -29,11 +30,12 @@ export default definePlugin({
   register(ctx, { host, runs, sessions, books }) {
     const { clock, config, ids, log, state } = ctx
     const store = declareGoals({ state, clock, books })
+    const asked = createAsked(store, runs)
     const worker = createWorker({ store, state, runs, sessions, log, config })
     const goals = createGoals({ store, state, ids, runs, sessions, consider: worker.consider })
     ctx.routes(...goalRoutes({ store, goals, sessions }))
-    ctx.contribute(Tools, ...goalTools({ store, ids }))
-    ctx.contribute(SystemSections, goalSection(store))
+    ctx.contribute(Tools, ...goalTools({ store, asked, ids }))
+    ctx.contribute(SystemSections, goalSection({ store, asked }))
     ctx.contribute(UsageLimits, { id: 'goals', refusal: worker.refusal })
     ctx.provide(SessionGoals, {
       find(session_id) {
@@ -45,7 +47,10 @@ export default definePlugin({
     ctx.health(goalsHealth(store))
     ctx.onStart(() => {
       const undo = [
-        runs.onEnded(({ session_id }) => worker.consider(session_id)),
+        runs.onEnded(({ run_id, session_id }) => {
+          asked.forget(run_id)
+          worker.consider(session_id)
+        }),
         ctx.events.on(SessionStateChanged, ({ session_id }) => worker.consider(session_id)),
       ]
       const end = host.whenActing(worker.begin)

@@ -1,8 +1,9 @@
 /** What models do with the goal of their session. */
 import { doc, enums, integer, object, optional, unsafeCast, type Ids, type Json } from '../../../core/plugin.js'
 import type { SystemSection } from '../../execution/models/contract.js'
-import { defineTool, failedCall, type Tool } from '../../execution/tools/contract.js'
+import { defineTool, failedCall, type Tool, type ToolCall } from '../../execution/tools/contract.js'
 import { Objective } from '../../execution/sessions/contract.js'
+import type { AskedGoals } from './asked.js'
 import { goalErrors } from './errors.js'
 import { created, stopped, type GoalRecord } from './record.js'
 import { isOpen } from './service.js'
@@ -10,6 +11,7 @@ import type { GoalStore } from './store.js'
 
 interface ToolParts {
   readonly store: GoalStore
+  readonly asked: AskedGoals
   readonly ids: Ids
 }
 
@@ -23,11 +25,13 @@ const shared = {
 
 const outputOf = (store: GoalStore, goal: GoalRecord): Json => unsafeCast<Json>({ goal: store.shown(goal) })
 
-/** The goal as it is now. Throws if it is not the one that was looked at: somebody else has changed it since. */
-const unchanged = (store: GoalStore, { session_id, goal_id, version }: GoalRecord): GoalRecord => {
-  const now = store.get(session_id)
-  if (now.goal_id === goal_id && now.version === version) return now
-  throw goalErrors.goal_conflict({ details: { goal_id: now.goal_id, version: now.version, session_id } })
+/** The goal as it is now. Throws if it is not the one that the model means: somebody else has changed it since. */
+const meantGoal = ({ store, asked }: ToolParts, { session_id, run_id }: ToolCall): GoalRecord => {
+  const goal = store.get(session_id)
+  const { goal_id, version, status } = goal
+  if (status === 'complete') throw goalErrors.goal_not_found({ details: { session_id } })
+  if (!asked.isOf(run_id, goal)) throw goalErrors.goal_conflict({ details: { goal_id, version, session_id } })
+  return goal
 }
 
 const getGoal = ({ store }: ToolParts): Tool =>
@@ -79,34 +83,35 @@ const createGoal = ({ store, ids }: ToolParts): Tool =>
     },
   })
 
-const updateGoal = ({ store }: ToolParts): Tool =>
+const updateGoal = (parts: ToolParts): Tool =>
   defineTool({
     ...shared,
     name: 'update_goal',
     description:
       'Says that the goal of this session is complete. Only when you have checked that its objective is reached.',
     input: object({ status: enums(['complete']) }),
-    run: (_, { session_id, run_id }) => {
-      const goal = store.find(session_id)
-      if (goal === undefined || goal.status === 'complete')
-        return failedCall(goalErrors.goal_not_found({ details: { session_id } }))
-      const complete = (of: GoalRecord, now?: number): GoalRecord =>
-        stopped(of, store.moment(session_id, now), { status: 'complete', completed_by_run_id: run_id })
-      return {
-        type: 'result',
-        output: outputOf(store, complete(goal)),
-        apply: (tx) => store.put(tx, complete(unchanged(store, goal), tx.now)),
-      }
+    run: (_, call) => {
+      const { store } = parts
+      const { session_id, run_id } = call
+      const complete = (now?: number): GoalRecord =>
+        stopped(meantGoal(parts, call), store.moment(session_id, now), {
+          status: 'complete',
+          completed_by_run_id: run_id,
+        })
+      return { type: 'result', output: outputOf(store, complete()), apply: (tx) => store.put(tx, complete(tx.now)) }
     },
   })
 
 export const goalTools = (parts: ToolParts): readonly Tool[] => [getGoal(parts), createGoal(parts), updateGoal(parts)]
 
 /** Without numbers that change with each call: the same text lets providers reuse what they have read. */
-export const goalSection = (store: GoalStore): SystemSection => ({
+export const goalSection = ({ store, asked }: Pick<ToolParts, 'store' | 'asked'>): SystemSection => ({
   id: 'goal',
   rank: 33,
-  text: ({ session_id }) => {
+  text: (run) => {
+    const { session_id } = run
+    // Called before every model call, in the turn of the event loop that puts it together.
+    asked.note(run)
     const goal = store.find(session_id)
     if (goal?.status !== 'active') return undefined
     const { objective } = goal

@@ -1,6 +1,6 @@
 /** One question to a model: the route, the budget, the answer, and what it used. */
 import { Problem, type Clock, type JsonObject, type Log, type State } from '../../../core/plugin.js'
-import type { UsageBooks } from '../../operator/usage/contract.js'
+import { refusalParts, type UsageBooks } from '../../operator/usage/contract.js'
 import {
   checkGeneration,
   formText,
@@ -57,6 +57,10 @@ interface Heard {
   readonly consulted: Consulted
   readonly usage?: Usage | undefined
 }
+/** Whether a call was made, or something was in the way of it. */
+interface Called extends Heard {
+  readonly asked: boolean
+}
 
 interface Call extends Chosen {
   readonly asked: Consultation
@@ -94,6 +98,16 @@ const hear = async (call: Call, signal: AbortSignal): Promise<Heard> => {
   return { consulted: failed('truncated', 'Its answer was cut off.') }
 }
 
+/** A provider that breaks its contract counts as one that failed. */
+const hearSafely = async ({ log }: ConsultParts, call: Call, signal: AbortSignal): Promise<Heard> => {
+  try {
+    return await hear(call, signal)
+  } catch (error) {
+    log.error('a model provider threw, which its contract forbids', { provider: call.route.route_id, error })
+    return { consulted: failed('unknown', 'The provider failed in an unexpected way.') }
+  }
+}
+
 const tell = ({ observers, clock, log }: ConsultParts, call: Call, { consulted, usage, began }: Told): void => {
   const { purpose, session_id, run_id } = call.asked
   const duration_ms = Math.round(clock.elapsed() - began)
@@ -122,19 +136,24 @@ interface Told extends Heard {
   readonly began: number
 }
 
+const refusedBy = (refusal: string): Consulted => {
+  const { code, message } = refusalParts(refusal)
+  return failed(code, message)
+}
+
 /** One call, within the budget, booked and told. */
-const callOnce = async (parts: ConsultParts, call: Call, signal: AbortSignal): Promise<Heard> => {
+const callOnce = async (parts: ConsultParts, call: Call, signal: AbortSignal): Promise<Called> => {
   const { state, books, clock } = parts
   const { session_id, run_id, unbooked, purpose } = call.asked
   const refusal = books()?.refusal({ session_id, run_id })
-  if (refusal !== undefined) return { consulted: failed(refusal.slice(0, refusal.indexOf(':')), refusal) }
-  if (signal.aborted) return { consulted: failed('aborted', 'It was ended before it was asked.') }
+  if (refusal !== undefined) return { consulted: refusedBy(refusal), asked: false }
+  if (signal.aborted) return { consulted: failed('aborted', 'It was ended before it was asked.'), asked: false }
   const began = clock.elapsed()
-  const heard = await hear(call, signal)
+  const heard = await hearSafely(parts, call, signal)
   tell(parts, call, { ...heard, began })
   const used = { session_id, route: call.route.route_id, model: call.model, usage: heard.usage, purpose }
   if (unbooked !== true) await state.commit((tx) => void books()?.book(tx, used))
-  return heard
+  return { ...heard, asked: true }
 }
 
 const together = (a: Usage | undefined, b: Usage | undefined): Usage | undefined => {
@@ -154,18 +173,19 @@ const together = (a: Usage | undefined, b: Usage | undefined): Usage | undefined
 }
 
 /** Asks until the answer fits the schema, a few times. */
-const askFitting = async (parts: ConsultParts, first: Call, { schema, signal }: Fitting): Promise<Heard> => {
+const askFitting = async (parts: ConsultParts, first: Call, { schema, signal }: Fitting): Promise<Called> => {
   let call = first
   let usage: Usage | undefined
   for (let repairs = 0; ; repairs += 1) {
     const heard = await callOnce(parts, call, signal)
     usage = together(usage, heard.usage)
     const { consulted } = heard
-    if (consulted.type === 'failed') return { consulted, usage }
+    const asked = repairs > 0 || heard.asked
+    if (consulted.type === 'failed') return { consulted, usage, asked }
     const checked = await structuredAnswer(schema, consulted.text)
-    if (checked.fits) return { consulted: { ...consulted, value: checked.value }, usage }
+    if (checked.fits) return { consulted: { ...consulted, value: checked.value }, usage, asked }
     const message = `Its answer did not come to fit the schema: ${checked.fault}.`
-    if (repairs === mostRepairs || !checked.isRepairable) return { consulted: failed(unfitCode, message), usage }
+    if (repairs === mostRepairs || !checked.isRepairable) return { consulted: failed(unfitCode, message), usage, asked }
     const [answer, repair] = [said(consulted.text), said(repairText(checked.fault, schema))]
     const more: ModelMessage[] = [
       // Providers refuse an empty text.
@@ -198,13 +218,20 @@ export const createConsult =
         messages: [{ role: 'user' as const, content: asked.texts.map(said) }],
       }
       const { schema } = asked
-      const { consulted, usage } =
-        schema === undefined
-          ? await callOnce(parts, call, either)
-          : await askFitting(parts, call, { schema, signal: either })
+      const {
+        consulted,
+        usage,
+        asked: wasAsked,
+      } = schema === undefined
+        ? await callOnce(parts, call, either)
+        : await askFitting(parts, call, { schema, signal: either })
       const ended =
         late.aborted && consulted.type === 'failed' ? failed('timeout', 'There was no answer in time.') : consulted
-      return usage === undefined ? ended : { ...ended, usage }
+      return {
+        ...ended,
+        ...(ended.type === 'failed' && wasAsked && { asked: true }),
+        ...(usage !== undefined && { usage }),
+      }
     } catch (error) {
       if (error instanceof Problem) return failed(error.code, error.message)
       parts.log.error('a model could not be consulted', { error })

@@ -36,11 +36,17 @@ export interface Consultation {
 
 /**
  * The text of an answer, its value where a schema was given, or a code and a short sentence without secrets; and what
- * all its calls used, where their provider told.
+ * all its calls used, where their provider told. `asked`: a model was asked, so that there is a call to book.
  */
 export type Consulted =
   | { readonly type: 'text'; readonly text: string; readonly value?: Json; readonly usage?: Usage | undefined }
-  | { readonly type: 'failed'; readonly code: string; readonly message: string; readonly usage?: Usage | undefined }
+  | {
+      readonly type: 'failed'
+      readonly code: string
+      readonly message: string
+      readonly asked?: true
+      readonly usage?: Usage | undefined
+    }
 
 /** Asks models once, without tools: no run, no journal, and no interceptor is asked about it. */
 export interface Consultations {

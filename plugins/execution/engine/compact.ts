@@ -4,10 +4,11 @@ import type { ModelRoute, Usage } from '../models/contract.js'
 import type { RunRecord, SessionCompaction, SessionCompactionWish } from '../runs/contract.js'
 import type { CompactionCause } from '../sessions/contract.js'
 import { change, changeLazily, isCut, within, type EngineContext, type Execution } from './execution.js'
+import { told } from './model-failed.js'
 import { budgetOf, windowFor, type Budget } from './prompt/budget.js'
 import { partOf } from './prompt/compaction.js'
 import { assemble } from './prompt/request.js'
-import { sumUp, tellCompacted, type Compacted, type Compaction } from './prompt/sum-up.js'
+import { purpose, sumUp, tellCompacted, type Compaction } from './prompt/sum-up.js'
 import { shownBytes, shownRuns, type Thread } from './thread/thread.js'
 import type { Progress } from './thread/turn.js'
 import { weigh } from './thread/weight.js'
@@ -55,21 +56,22 @@ const compact = async (
   const { context, controller } = execution
   const { messages, uncompacted } = thread
   const turn = progress.turns + 1
-  const untaken = (usage: Usage): void =>
+  const untaken = (usage: Usage | undefined): void =>
     changeLazily(execution, (edit) => {
-      edit.note({ type: 'usage', turn, attempt, code: 'compaction', usage: { ...usage }, ...edit.bill(usage) })
+      edit.note({ type: 'usage', turn, attempt, code: 'compaction', ...told({ usage }), ...edit.bill(usage) })
     })
   const { signal } = controller
   const grace = { signal, grace_ms: context.config.stop_grace_ms }
-  const made = await within(context.clock, sumUp(context, compaction, { signal, untaken }), grace)
-  if (made === undefined) return isCut(execution)
+  const summedUp = await within(context.clock, sumUp(context, compaction, { signal, untaken }), grace)
+  if (summedUp === undefined) return isCut(execution)
+  const { made, asked } = summedUp
   if (isCut(execution) || isStale(context, run, messages)) {
-    if (made.usage !== undefined) untaken(made.usage)
+    if (asked) untaken(made.usage)
     return true
   }
   const isLast = made.type === 'compaction_failed' && uncompacted + 1 >= mostFailures
   await change(execution, (edit) => {
-    edit.note({ ...made, ...(isLast && { given_up: true as const }), ...(isBilled(made) && edit.bill(made.usage)) })
+    edit.note({ ...made, ...(isLast && { given_up: true as const }), ...(asked && edit.bill(made.usage)) })
   })
   tellCompacted(context, compaction, made)
   if (isLast)
@@ -80,9 +82,6 @@ const compact = async (
     })
   return true
 }
-
-/** A model was asked. */
-const isBilled = ({ type, usage }: Compacted): boolean => usage !== undefined || type === 'compaction'
 
 const nothing = { compacted: false, code: 'nothing_to_compact', message: 'There is too little to sum up.' } as const
 const changed = {
@@ -114,16 +113,17 @@ export const compactSession = async (
   if (budget === undefined || part === undefined) return nothing
   const compaction: Compaction = { cause: 'manual', run, isRunning: false, part, budget, weigh, wish }
   const book = (tx: Tx, usage: Usage | undefined): { cost_microusd?: number; price?: string } => {
-    const call = { session_id, route: provider, model: run.model, usage }
+    const call = { session_id, route: provider, model: run.model, usage, purpose }
     const { sums: { cost_microusd } = {}, price } = context.books()?.book(tx, call) ?? {}
     return cost_microusd === undefined || price === undefined ? {} : { cost_microusd, price }
   }
   const { state, journal } = context.store
-  const untaken = (usage: Usage): void => void state.commit((tx) => void book(tx, usage)).catch(() => {})
-  const made = await sumUp(context, compaction, { signal, untaken })
-  if (made === undefined) return signal.aborted ? stopped : nobody
+  const untaken = (usage: Usage | undefined): void => void state.commit((tx) => void book(tx, usage)).catch(() => {})
+  const summedUp = await sumUp(context, compaction, { signal, untaken })
+  if (summedUp === undefined) return signal.aborted ? stopped : nobody
+  const { made, asked } = summedUp
   const isTaken = await state.commit((tx) => {
-    const bill = isBilled(made) ? book(tx, made.usage) : {}
+    const bill = asked ? book(tx, made.usage) : {}
     if (isStale(context, run, messages)) return false
     tx.append(journal, session_id, { run_id: '', at: tx.now, ...made, ...bill })
     return true

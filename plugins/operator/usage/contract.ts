@@ -143,8 +143,12 @@ export type Budgeted = 'run' | 'session' | 'day'
 const usedUp = (of: Budgeted): string => `the budget of the ${of} is used up`
 /** How every refusal by a budget of the configuration begins. */
 export const budgetExhausted = (of: Budgeted): string => `budget_exhausted: ${usedUp(of)}`
-/** Why no further call may be made, as a sentence. */
-export const refusalText = (refusal: string): string => refusal.replace(/^[a-z_]+: t/u, 'T')
+/** Why no further call may be made: the code and the sentence of a refusal. */
+export const refusalParts = (refusal: string): { readonly code: string; readonly message: string } => {
+  const at = refusal.indexOf(': ')
+  const said = refusal.slice(at + 2)
+  return { code: refusal.slice(0, at), message: said.slice(0, 1).toUpperCase() + said.slice(1) }
+}
 /** Whose budget the error of a run, or a part of it, tells of. */
 export const budgetOf = (error: string): Budgeted | undefined =>
   (['run', 'session', 'day'] as const).find((of) => error.includes(usedUp(of)))

@@ -1,7 +1,7 @@
 /** That no model is asked any more because a budget is used up (explanations-15). */
 import { commandLine } from '../../../core/plugin.js'
 import type { ReasonSource } from '../explanations/contract.js'
-import { refusalText } from './contract.js'
+import { refusalParts } from './contract.js'
 import type { Budgets } from './budgets.js'
 
 export const budgetReasons = ({ refusal }: Pick<Budgets, 'refusal'>): ReasonSource => ({
@@ -9,6 +9,6 @@ export const budgetReasons = ({ refusal }: Pick<Budgets, 'refusal'>): ReasonSour
   of({ kind, session_id }) {
     const why = kind === 'agent' ? refusal({ session_id }) : undefined
     if (why === undefined) return []
-    return [{ code: 'budget', text: refusalText(why), commands: [commandLine('usage')] }]
+    return [{ code: 'budget', text: refusalParts(why).message, commands: [commandLine('usage')] }]
   },
 })

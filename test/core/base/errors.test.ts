@@ -29,8 +29,8 @@ test('http-6: an action has the ids that its details have, in paths as addresses
 
 test('http-6: a detail that is cut says so', (t) => {
   const told = (length: number): string => errors.too_long({ details: { what: 'x'.repeat(length) } }).message
-  t.is(told(200), `It says ${'x'.repeat(200)}.`)
-  t.is(told(201), `It says ${'x'.repeat(199)}….`)
+  t.is(told(300), `It says ${'x'.repeat(300)}.`)
+  t.is(told(301), `It says ${'x'.repeat(299)}….`)
 })
 
 test('http-6: an action has the path that its details have where a shell takes it as it stands, else what it is called', (t) => {

@@ -15,6 +15,12 @@ type Entry<T extends JournalEntry['type']> = Omit<Extract<JournalEntry, { type: 
 /** What is written down, but for what it cost. */
 export type Compacted = Entry<'compaction'> | Entry<'compaction_failed'>
 
+/** What came of it; `asked`: a model was asked, and that call counts however it ended. */
+export interface SummedUp {
+  readonly made: Compacted
+  readonly asked: boolean
+}
+
 export interface Compaction {
   readonly cause: CompactionCause
   /** The run, or the last of the session, whose route and model sum up. */
@@ -59,9 +65,12 @@ const failed = (cause: CompactionCause, code: string, message: string): Entry<'c
   message,
 })
 
+/** What it is booked for where no run does it. */
+export const purpose = 'compaction'
+
 /** What the model is asked with; the characters are those of the bytes that fit, and most letters have one. */
 const question = ({ run, isRunning, part, budget, wish }: Compaction, contexts: readonly string[]) => ({
-  purpose: 'compaction',
+  purpose,
   session_id: run.session_id,
   ...(isRunning && { run_id: run.run_id }),
   route_id: run.provider,
@@ -102,24 +111,26 @@ const judged = (compaction: Compaction, answer: Consulted): Compacted => {
   }
 }
 
-/** Undefined if it was ended, or nobody can be asked. What was used until then is told by `untaken`. */
+/** Undefined if it was ended, or nobody can be asked. A call that was made until then is told by `untaken`. */
 export const sumUp = async (
   { consultations, interception }: Summers,
   compaction: Compaction,
-  { signal, untaken }: { readonly signal: AbortSignal; readonly untaken: (usage: Usage) => void },
-): Promise<Compacted | undefined> => {
+  { signal, untaken }: { readonly signal: AbortSignal; readonly untaken: (usage: Usage | undefined) => void },
+): Promise<SummedUp | undefined> => {
   const service = consultations()
   if (service === undefined) return undefined
   const isWatched = interception()?.wants('pre_compact') === true
   const ruling = isWatched ? await interception()?.ask(invocationOf(compaction, 'pre_compact'), signal) : undefined
   if (signal.aborted) return undefined
-  if (ruling?.block !== undefined) return failed(compaction.cause, 'hook_blocked', ruling.block.slice(0, 500))
+  if (ruling?.block !== undefined)
+    return { made: failed(compaction.cause, 'hook_blocked', ruling.block.slice(0, 500)), asked: false }
   const answer = await service.ask(question(compaction, ruling?.contexts ?? []), signal)
+  const asked = answer.type === 'text' || answer.asked === true
   if (signal.aborted && answer.type === 'failed') {
-    if (answer.usage !== undefined) untaken(answer.usage)
+    if (asked) untaken(answer.usage)
     return undefined
   }
-  return judged(compaction, answer)
+  return { made: judged(compaction, answer), asked }
 }
 
 /** Told once it is durable. */

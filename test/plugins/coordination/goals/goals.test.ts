@@ -172,14 +172,15 @@ test('goals-4: a model sets a goal once, and reads it', async (t) => {
   const daemon = await start(t, (_, count) => plays[count - 1] ?? says())
   const { run_id } = await submit(daemon, 's1', 'go')
   await until(daemon, run_id, 'completed')
-  const results =
-    daemon.asked.at(-1)?.messages.flatMap(({ content }) => content.filter(({ type }) => type === 'tool_result')) ?? []
+  const results = daemon.asked.at(-1)?.messages.flatMap(({ content }) => content.filter(isResult)) ?? []
   t.like(results[0], { is_error: false, output: { goal: { objective, created_by_run_id: run_id } } })
   t.like(results[1], { is_error: true, output: { error: { code: 'goal_already_exists' } } })
   t.like(results[2], { output: { goal: { token_budget: 500, status: 'active' } } })
   t.like(await goalOf(daemon), { status: 'complete', completed_by_run_id: run_id, turns: 0 })
   t.is((await runsOf(daemon)).length, 1)
 })
+
+const isResult = ({ type }: { readonly type: string }): boolean => type === 'tool_result'
 
 const meanwhile: readonly (readonly [string, string, readonly object[], object, string, object | undefined])[] = [
   ['DELETE', 'update_goal', [{ objective }], { status: 'complete' }, 'goal_not_found', undefined],
@@ -219,6 +220,50 @@ for (const [method, tool, [first, then], input, code, left] of meanwhile)
     if (left === undefined) t.is(goal, undefined)
     else t.like(goal, left)
   })
+
+const meantimes: readonly (readonly [string, readonly (readonly [string, object?])[], object])[] = [
+  [
+    'a goal in its place',
+    [['PATCH', { status: 'active' }], ['DELETE'], ['POST', { objective: 'Mine.' }]],
+    { version: 1 },
+  ],
+  ['another objective', [['PATCH', { objective: 'Mine.' }]], { version: 2 }],
+  ['what a PUT says', [['PUT', { objective: 'Mine.' }]], { version: 2, status: 'active' }],
+  [
+    'a pause',
+    [
+      ['PATCH', { status: 'active' }],
+      ['PATCH', { status: 'paused', objective: 'Mine.' }],
+    ],
+    { version: 3 },
+  ],
+]
+for (const [what, changes, left] of meantimes)
+  test(`goals-4: a model that was asked with one goal does not complete ${what}, until it was asked with that`, async (t) => {
+    let between: any
+    const daemon = await start(t, async function* (_, count) {
+      if (count === 1)
+        for (const [method, body] of changes) t.is((await daemon.request(method, path, body)).status, 200)
+      if (count === 2) between = await goalOf(daemon)
+      yield* count < 3 ? calls('update_goal', { status: 'complete' }, count) : says()
+    })
+    await daemon.request('POST', path, { objective, status: 'paused' })
+    const { run_id } = await submit(daemon, 's1', 'go')
+    await until(daemon, run_id, 'completed')
+    t.like(between, { objective: 'Mine.', ...left })
+    const results = daemon.asked[2]?.messages.flatMap(({ content }) => content.filter(isResult)) ?? []
+    t.like(results[0], { is_error: true, output: { error: { code: 'goal_conflict' } } })
+    t.like(results[1], { is_error: false, output: { goal: { goal_id: between.goal_id, status: 'complete' } } })
+    t.like(await goalOf(daemon), { objective: 'Mine.', status: 'complete', completed_by_run_id: run_id })
+  })
+
+test('goals-4: a goal that a model sets may be complete in the same answer', async (t) => {
+  const both = [callTool('a', 'create_goal', { objective }), callTool('b', 'update_goal', { status: 'complete' })]
+  const daemon = await start(t, (_, count) => (count === 1 ? [...both, done('tool_calls')] : says()))
+  const { run_id } = await submit(daemon, 's1', 'go')
+  await until(daemon, run_id, 'completed')
+  t.like(await goalOf(daemon), { status: 'complete', created_by_run_id: run_id, completed_by_run_id: run_id })
+})
 
 test('goals-3: what is asked for together is one version, and of a complete goal nothing is written anew', async (t) => {
   const daemon = await start(t, () => says())

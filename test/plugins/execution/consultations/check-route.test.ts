@@ -32,6 +32,17 @@ test('models-42: a route is asked for one word, and says whether its model answe
   t.is((await daemon.request('GET', '/v1/runs')).body.length, 0)
 })
 
+test('models-42, usage-12: a check that a budget does not let be made says so once', async (t) => {
+  const model = scriptedProvider(() => [text('ready'), done()])
+  const config = { ...model.config, usage: { max_day_output_tokens: 1 } }
+  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config })
+  const check = async () => (await daemon.request('POST', '/v1/runtime/model/check', {})).body
+  t.like(await check(), { answered: true })
+  const { code, message } = await check()
+  t.is(code, 'budget_exhausted')
+  t.regex(message, /^The budget of the day is used up: 1 of 1 output tokens\. It is free again at /u)
+})
+
 test('http-32: a check of a model that is under way when the daemon stops is told so at once', async (t) => {
   let begun = (): void => {}
   const begins = new Promise<void>((resolve) => (begun = resolve))

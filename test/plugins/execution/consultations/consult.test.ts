@@ -91,6 +91,18 @@ test('usage-12: what was asked outside of runs is told by its purpose, beside wh
   ])
 })
 
+test('usage-12: a provider that throws was asked all the same, and a question that is not asked is no call', async (t) => {
+  const { daemon, ask, calls } = await setup(t, () => {
+    throw new Error('It is broken.')
+  })
+  t.like(await ask(), { type: 'failed', code: 'unknown', asked: true })
+  t.is(calls.length, 1)
+  const stop = new AbortController()
+  stop.abort()
+  t.like(await ask({}, stop.signal), { type: 'failed', code: 'aborted', asked: undefined })
+  t.like((await daemon.request('GET', '/v1/usage')).body[0], { calls: 1 })
+})
+
 test('models-45: a consultation ends when its time is over, or its signal comes', async (t) => {
   const { ask, clock, model } = await setup(t, async function* (_, __, signal) {
     await new Promise((resolve) => signal.addEventListener('abort', resolve))

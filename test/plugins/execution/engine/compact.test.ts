@@ -147,6 +147,66 @@ test('prompt-9: three compactions that fail or win nothing are the last of a ses
   t.is(daemon.log.filter(({ fact }) => /not summed up any more/u.test(fact)).length, 1)
 })
 
+/** Calls by what they were for. */
+const booked = async ({ request }: Pick<TestDaemon, 'request'>): Promise<Record<string, number>> => {
+  const { body } = await request('GET', '/v1/usage?by=purpose')
+  return Object.fromEntries(body.map(({ purpose, calls }: any) => [purpose, calls]))
+}
+
+test('prompt-7, usage-2: a compaction that fails without a word about tokens is a call of its run', async (t) => {
+  const daemon = await start(t, (request, count) =>
+    isSummary(request) ? [fails(false)] : [text(long(`answer ${count}`)), done()],
+  )
+  const runs = []
+  for (const name of ['one', 'two', 'three', 'four']) runs.push(await daemon.run(name))
+  const [failed] = await daemon.compactions()
+  t.like(failed, { type: 'compaction_failed', code: 'bad_request', usage: undefined })
+  t.is(runs.find(({ run_id }) => run_id === failed.run_id).usage.calls, 2)
+  t.deepEqual(await booked(daemon), { run: daemon.asked.length })
+})
+
+test('prompt-7, usage-2: a compaction that its run is cancelled in is a call of that run', async (t) => {
+  const daemon = await start(t, async function* (request, count, signal) {
+    if (!isSummary(request)) return void (yield* [text(long(`answer ${count}`)), done()])
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    yield fails(false)
+  })
+  for (const name of ['one', 'two', 'three']) await daemon.run(name)
+  const { run_id } = await submit(daemon, 's1', 'four')
+  while (daemon.summaries().length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+  await daemon.request('POST', `/v1/runs/${run_id}/cancel`)
+  const run = await until(daemon, run_id, 'cancelled')
+  t.is(run.usage.calls, 1)
+  t.deepEqual(await booked(daemon), { run: daemon.asked.length })
+})
+
+test('prompt-11, usage-12: a compaction that people ask for is booked as one, however it ends, and none that was not made', async (t) => {
+  const { plugin, rules } = watcher()
+  let end: ModelEvent = fails(false)
+  const daemon = await start(
+    t,
+    (request, count) =>
+      isSummary(request) ? [text('They spoke of ships.'), end] : [text(long(`answer ${count}`)), done()],
+    { window: 400_000, plugins: [plugin] },
+  )
+  const runs = []
+  for (const name of ['one', 'two', 'three']) runs.push(await daemon.run(name))
+  const compact = async () => (await daemon.request('POST', '/v1/sessions/s1/compact')).body
+  t.like(await compact(), { compacted: false, code: 'bad_request' })
+  t.deepEqual(await booked(daemon), { compaction: 1, run: 3 })
+  rules.pre_compact = () => ({ block: 'Not now.' })
+  t.like(await compact(), { compacted: false, code: 'hook_blocked' })
+  t.deepEqual(await booked(daemon), { compaction: 1, run: 3 })
+  delete rules.pre_compact
+  end = done()
+  t.like(await compact(), { compacted: true })
+  t.deepEqual(await booked(daemon), { compaction: 2, run: 3 })
+  t.is(
+    runs.reduce((sum, { usage }) => sum + usage.calls, 0),
+    3,
+  )
+})
+
 test('prompt-10: a conversation that a model refuses as too long is summed up once, and the model asked once more', async (t) => {
   let refusals = 1
   const daemon = await start(

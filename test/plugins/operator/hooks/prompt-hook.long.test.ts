@@ -162,7 +162,11 @@ test('hooks-26, usage-12: what a prompt uses is booked with the session and the 
   t.like((await usage())[0], { calls: 3 })
   await run()
   t.is(asked().length, 1, 'the budget of the session is used up')
-  t.regex((await letters())[0].error, /^budget_exhausted: budget_exhausted: the budget of the session/u)
+  t.regex((await letters())[0].error, /^budget_exhausted: The budget of the session is used up/u)
+  await set({ template: 'Well?' }, { failure_policy: { mode: 'closed' } }, 'user_prompt_submit')
+  const { body: refused } = await request('POST', '/v1/sessions/s1/runs', { content: 'go' })
+  t.is(refused.code, 'hook_blocked')
+  t.regex(refused.detail, /failed: budget_exhausted: The budget of the session .* and restart the daemon\.$/u)
   await set({ template: 'Well?' }, {}, 'session_start')
   await request('POST', '/v1/sessions', { session_id: 's2', credential_scope: { route_deny: ['scripted'] } })
   const letter = await eventually(async () => (await letters()).find(({ session_id }) => session_id === 's2'))
@@ -188,7 +192,7 @@ test('hooks-26, usage-12: a prompt about no session counts for the day; a model,
   t.deepEqual(await usage('?by=session'), [])
   t.is((await request('POST', '/v1/runtime/debug-level', { level: 'off' })).status, 200)
   t.is(asked().length, 1, 'the budget of the day is used up')
-  t.regex((await letters())[0].error, /^budget_exhausted: budget_exhausted: the budget of the day/u)
+  t.regex((await letters())[0].error, /^budget_exhausted: The budget of the day is used up/u)
   for (const [wrong, says] of [
     [{ provider: 'nowhere' }, /no model route nowhere/u],
     [{ generation: { fallback_model: 'x' } }, /fallback_model, which is for runs/u],
