@@ -85,7 +85,7 @@ export type DerivationView = Infer<typeof DerivationView>
 export const DerivationSubjects: Point<SubjectKind> = definePoint<SubjectKind>(
   'derivation-subjects@1',
   ({ type }) => type,
-  hasMembers('a kind of subjects', { type: 'text', struct: 'object', key: 'function', resolve: 'function' }),
+  hasMembers('a kind of subjects', { type: 'id', struct: 'object', key: 'function', resolve: 'function' }),
 )
 
 /** What a profile is asked for. */
@@ -127,7 +127,7 @@ export interface DerivationProfile {
 export const DerivationProfiles: Point<DerivationProfile> = definePoint<DerivationProfile>(
   'derivation-profiles@1',
   ({ profile }) => profile,
-  hasMembers('a derivation profile', { profile: 'text', derive: 'function' }),
+  hasMembers('a derivation profile', { profile: 'id', derive: 'function' }),
 )
 
 /** Who would be asked to write speech down now. */
@@ -186,5 +186,5 @@ export interface Transcriber {
 export const Transcribers: Point<Transcriber> = definePoint<Transcriber>(
   'transcribers@1',
   ({ id }) => id,
-  hasMembers('a transcriber', { id: 'text', media_types: 'object', plan: 'function', transcribe: 'function' }),
+  hasMembers('a transcriber', { id: 'id', media_types: 'object', plan: 'function', transcribe: 'function' }),
 )

@@ -30,7 +30,7 @@ export interface StatusSection {
 /** What stands for a section that failed, and was charged. */
 export const uncollected: JsonObject = Object.freeze({})
 const mostSectionBytes = 256 * 1024
-const isSection = hasMembers<StatusSection>('a section of the status', { name: 'text', collect: 'function' })
+const isSection = hasMembers<StatusSection>('a section of the status', { name: 'id', collect: 'function' })
 /** The OpenAPI document has the schema of every section. */
 const sectionFault = (section: StatusSection): string | undefined =>
   isSection(section) ??
@@ -46,7 +46,7 @@ export interface CapabilityClaim {
   readonly name: string
   readonly value: boolean | number | string
 }
-const isNamed = hasMembers<CapabilityClaim>('a claim of a capability', { name: 'text' })
+const isNamed = hasMembers<CapabilityClaim>('a claim of a capability', { name: 'id' })
 /** A number that JSON does not have would take all of the answer with it. */
 const claimFault = (claim: CapabilityClaim): string | undefined => {
   const lacking = isNamed(claim)

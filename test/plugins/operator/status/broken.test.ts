@@ -5,7 +5,7 @@ import type { ShippedView } from '../../../../core/cli/shipped-view.js'
 import { showStatus, StatusAnswer } from '../../../../plugins/operator/status/summary.js'
 import { RuntimeSections } from '../../../../plugins/operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../../../plugins/operator/status/contract.js'
-import { parse, unsafeCast, type AnyStruct, type HealthCheck } from '../../../../core/plugin.js'
+import { object, parse, unsafeCast, type AnyStruct, type HealthCheck } from '../../../../core/plugin.js'
 import { rootWith } from '../../../support/broken-plugins.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { testPlugin } from '../../../support/plugins.js'
@@ -112,6 +112,23 @@ test('runtime-6: a section without a struct is refused with its plugin: the Open
       ['of-health', 'a health check must have the text id, the function check'],
     ],
   )
+})
+
+test('runtime-46: what would be a member of an answer or a word of a command line by a name that is no id is refused', async (t) => {
+  const bad = { id: 'Bad Name', name: 'Bad Name', profile: 'Bad Name' }
+  const work = { collect: () => ({}), schema: object({}), derive: () => {}, connect: () => {}, capabilities: {} }
+  const setting = { initial: () => ({}), change: { path: 'bad', fields: {}, value: () => ({}) } }
+  const points = ['status-sections@1', 'runtime-settings@1', 'model-providers@1', 'derivation-profiles@1']
+  const plugins = points.map((point) =>
+    testPlugin(point.replace('@1', ''), {
+      register: (ctx) => ctx.contribute({ point }, { ...bad, ...work, ...setting }),
+    }),
+  )
+  const { daemon, request } = await startTestDaemon(t, { plugins })
+  const told = daemon.view.plugins().flatMap(({ state, reason }) => (state === 'failed' ? [reason ?? ''] : []))
+  t.is(told.length, points.length)
+  for (const reason of told) t.regex(reason, /^the \w+ "Bad Name" of .* must be of small letters/u)
+  for (const path of ['/v1/status', '/v1/runtime']) t.false('Bad Name' in (await request('GET', path)).body)
 })
 
 test('runtime-4: a capability whose value JSON does not have is refused with its plugin', async (t) => {
