@@ -11,7 +11,6 @@ import {
 } from '../../../core/plugin.js'
 import { collectCapabilities } from './capabilities.js'
 import { StatusSections, uncollected, type CapabilityClaim, type StatusSection } from './contract.js'
-import { ownNames } from './view.js'
 
 export interface StatusParts {
   readonly host: HostView
@@ -44,7 +43,7 @@ const collectSections = ({ sections, log, state, host }: StatusParts): Collected
   const storage: Record<string, Json> = {}
   const warnings: Warning[] = []
   for (const { name, collect, within, withoutState = false } of sections()) {
-    if (ownNames.has(name) || !(withoutState || state.health.loaded)) continue
+    if (!withoutState && !state.health.loaded) continue
     try {
       const collected = collect()
       if (collected === uncollected) warnings.push(failed(name, host.contributor(StatusSections, name)))

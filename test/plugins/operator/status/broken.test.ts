@@ -4,7 +4,7 @@ import { coreCommands } from '../../../../core/cli/commands.js'
 import type { ShippedView } from '../../../../core/cli/shipped-view.js'
 import { showStatus, StatusAnswer } from '../../../../plugins/operator/status/summary.js'
 import { RuntimeSections } from '../../../../plugins/operator/runtime/contract.js'
-import { Capabilities, StatusSections } from '../../../../plugins/operator/status/contract.js'
+import { Capabilities, StatusSections, type StatusSection } from '../../../../plugins/operator/status/contract.js'
 import { object, parse, unsafeCast, type AnyStruct, type HealthCheck } from '../../../../core/plugin.js'
 import { rootWith } from '../../../support/broken-plugins.js'
 import { startTestDaemon } from '../../../support/daemon.js'
@@ -129,6 +129,30 @@ test('runtime-46: what would be a member of an answer or a word of a command lin
   t.is(told.length, points.length)
   for (const reason of told) t.regex(reason, /^the \w+ "Bad Name" of .* must be of small letters/u)
   for (const path of ['/v1/status', '/v1/runtime']) t.false('Bad Name' in (await request('GET', path)).body)
+})
+
+test('runtime-6: a section that would take the name of a member of the status is refused with its plugin', async (t) => {
+  const section = { collect: () => ({}), schema: object({}) }
+  const sections: StatusSection[] = [
+    { ...section, name: 'plugins' },
+    { ...section, name: 'health', withoutState: true },
+    { ...section, name: 'probes', within: 'storage' },
+    { ...section, name: 'probes_of_mine', within: 'storage' },
+  ]
+  const plugins = sections.map((one, at) =>
+    testPlugin(`of-${at}`, { register: (ctx) => ctx.contribute(StatusSections, one) }),
+  )
+  const { daemon, request } = await startTestDaemon(t, { plugins })
+  const reasons = daemon.view.plugins().flatMap(({ state, reason }) => (state === 'failed' ? [reason] : []))
+  t.deepEqual(
+    reasons,
+    ['plugins', 'health', 'probes'].map(
+      (name) => `the status has a member ${name} of its own, so no section of it can have this name`,
+    ),
+  )
+  const { body } = await request('GET', '/v1/status')
+  t.true(Array.isArray(body.plugins))
+  t.deepEqual(body.storage.probes_of_mine, {})
 })
 
 test('runtime-4: a capability whose value JSON does not have is refused with its plugin', async (t) => {
