@@ -19,7 +19,6 @@ const unanswered: Readonly<Record<string, string>> = {
   'connector-kinds@1': worker,
   'consultation-observers@1': ownGuard,
   'delivery-observers@1': told,
-  'derivation-profiles@1': worker,
   'derivation-subjects@1': worker,
   'learning-users@1': told,
   'live-kinds@1': worker,
