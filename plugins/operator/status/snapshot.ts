@@ -34,7 +34,7 @@ const failed = (name: string, plugin: string | undefined): Warning => ({
   code: 'status_section_failed',
   related_id: plugin ?? name,
   message: `The ${name} part of the status${ofPlugin(plugin)} could not be collected.`,
-  action: 'See its fault in the log, and with: holdfast status --output json',
+  action: 'See its fault in the log, and with: holdfast plugins list',
 })
 
 /** A section that fails is left out and told, and takes no other with it. */

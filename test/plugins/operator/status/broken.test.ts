@@ -93,6 +93,33 @@ test('runtime-8: texts of a plugin begin no line of a terminal, and a code is a 
   }
 })
 
+test('runtime-8: where the status and a refusal point to, the last fault of a degraded plugin is shown, on one line', async (t) => {
+  const failing = testPlugin('failing', {
+    register: (ctx) =>
+      ctx.health({
+        id: 'check',
+        check: () => {
+          // Where it is thrown would blame the plugin whose folder this test is named after.
+          throw Object.assign(new Error(`the cellar\nis \u001b[31mflooded ${'deep '.repeat(90)}`), { stack: '' })
+        },
+      }),
+  })
+  const { request } = await startTestDaemon(t, { plugins: [failing] })
+  await request('GET', '/v1/status')
+  const { body } = await request('GET', '/v1/status')
+  const warnings: Record<string, string>[] = body.health.warnings
+  for (const code of ['plugin_degraded', 'plugin_health_check_failed'])
+    t.regex(warnings.find((warning) => warning['code'] === code)?.['action'] ?? '', /: holdfast plugins list$/u, code)
+  const [list] = coreCommands(unsafeCast<ShippedView>({})).filter(({ path }) => path.join(' ') === 'plugins list')
+  const shown = (rows: unknown): string[] => (list?.show?.(rows, 80) ?? '').split('\n')
+  const line = shown(body.plugins).find((one) => one.startsWith('failing '))
+  t.regex(line ?? '', / degraded .* failed in the health check check: the cellar.{1,4}is .*flooded deep/u)
+  t.false(line?.includes('\u001b'))
+  const [row] = body.plugins.filter(({ id }: { id: string }) => id === 'failing')
+  const [long] = shown([{ ...row, last_fault: { where: 'w '.repeat(5000), message: 'm '.repeat(5000) } }])
+  t.true((long ?? '').length < 800)
+})
+
 test('runtime-6: a section without a struct is refused with its plugin: the OpenAPI document is made of them', async (t) => {
   const collect = () => ({})
   const section = { name: 'its', collect, schema: unsafeCast<AnyStruct>({}) }
