@@ -17,7 +17,8 @@ export interface Answer<R> {
   readonly refuses?: true
   /**
    * True if it may return a promise, which is waited for, ten seconds at most. `by its caller`, who gives it a signal:
-   * it is waited for as long as its caller likes, and what is charged is thrown too, for the caller says what it means.
+   * it is waited for as long as its caller likes, and what is charged is thrown too, for the caller says what it means;
+   * of one that may refuse, `plugin_failed` is thrown in its place.
    */
   readonly awaited?: true | 'by its caller'
 }

@@ -37,24 +37,34 @@ export const withAnswers = <T>(point: Point<T>, answers: Answers<T>): Point<T> =
   Object.freeze({ ...point, answers: unsafeCast<PointAnswers>(answers) })
 
 const half = /\p{Surrogate}/u
+const isText = (found: unknown): found is string => typeof found === 'string' && found !== '' && !half.test(found)
+
+/** They become members of answers, words of command lines and parts of addresses. */
+const id = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/u
+const longestId = 64
+const isOdd = (found: unknown): boolean => isText(found) && !(id.test(found) && found.length <= longestId)
+const idRule =
+  `must be of small letters and digits, with single underscores or hyphens between words, ${longestId} at most, ` +
+  'and begin with a letter'
+
+type MemberKind = 'id' | 'text' | 'number' | 'function' | 'object'
 
 /**
- * A `check` for contributions that must have these members, each of its kind. Names of text must not be empty, nor have
- * half of a character, with which strict readers take nothing of an answer.
+ * A `check` for contributions that must have these members, each of its kind. Texts must not be empty, nor have half of
+ * a character, with which strict readers take nothing of an answer; an `id` is a text of lower case words, such as
+ * `run_memory` or `mcp-oauth`, 64 characters at most: what the point has as its key.
  */
 export const hasMembers =
-  <T>(
-    what: string,
-    members: Readonly<Record<string, 'text' | 'number' | 'function' | 'object'>>,
-  ): ((value: T) => string | undefined) =>
+  <T>(what: string, members: Readonly<Record<string, MemberKind>>): ((value: T) => string | undefined) =>
   (value) => {
     if (typeof value !== 'object' || value === null) return `${what} must be an object`
-    const lacking = Object.entries(members).filter(([member, kind]) => {
-      const found: unknown = Reflect.get(value, member)
-      return kind === 'text'
-        ? typeof found !== 'string' || found === '' || half.test(found)
-        : typeof found !== kind || found === null
-    })
+    const found = (member: string): unknown => Reflect.get(value, member)
+    const told = Object.entries(members).map(([member, kind]) => [member, kind === 'id' ? 'text' : kind] as const)
+    const odd = Object.keys(members).find((member) => members[member] === 'id' && isOdd(found(member)))
+    if (odd !== undefined) return `the ${odd} ${JSON.stringify(found(odd))} of ${what} ${idRule}`
+    const lacking = told.filter(([member, kind]) =>
+      kind === 'text' ? !isText(found(member)) : typeof found(member) !== kind || found(member) === null,
+    )
     if (lacking.length === 0) return undefined
     return `${what} must have ${lacking.map(([member, kind]) => `the ${kind} ${member}`).join(', ')}`
   }

@@ -2,6 +2,7 @@
 import { defineCommand, type Command } from '../plugin/command.js'
 import { parse } from '../base/parse.js'
 import { array, json, open, optional, string, type Infer } from '../base/schema.js'
+import { cutAtWord } from '../base/text/command-text.js'
 import { visibleLine } from '../base/text/visible.js'
 import { backupCommands, releaseCommand } from './backup-commands.js'
 import { findingsCommand } from './finding-commands.js'
@@ -44,24 +45,37 @@ const PluginRows = array(
     from: string(),
     state: string(),
     reason: optional(string()),
+    last_fault: optional(open({ where: string(), message: string() })),
     summary: string(),
   }),
 )
 
+type PluginRow = Infer<typeof PluginRows>[number]
+/** Characters of where a plugin failed and of what was thrown there, each. */
+const mostFault = 300
+
+/** What a person needs to know of it: why it is not there, or what it did wrong last. */
+const told = ({ state, reason, last_fault: last, summary }: PluginRow): string => {
+  if (reason !== undefined) return reason
+  if (state !== 'degraded' || last === undefined) return summary
+  return `failed in ${cutAtWord(last.where, mostFault)}: ${cutAtWord(last.message, mostFault)}`
+}
+
 const showPlugins = (plugins: Infer<typeof PluginRows>): string => {
   const width = Math.max(...plugins.map(({ id }) => id.length))
   return plugins
-    .map(({ id, version, state, from, reason, summary }) =>
-      visibleLine(
-        `${id.padEnd(width)}  ${version.padEnd(7)} ${state.padEnd(9)} ${from.padEnd(8)}  ${reason ?? summary}`,
-      ),
-    )
+    .map((plugin) => {
+      const { id, version, state, from } = plugin
+      return visibleLine(
+        `${id.padEnd(width)}  ${version.padEnd(7)} ${state.padEnd(9)} ${from.padEnd(8)}  ${told(plugin)}`,
+      )
+    })
     .join('\n')
 }
 
 const listPlugins = defineCommand({
   path: ['plugins', 'list'],
-  summary: 'Every plugin with its state and, if it is left out, the reason.',
+  summary: 'Every plugin with its state; why it is left out, or what it did wrong last.',
   run: async ({ client }) => {
     const status = parse(open({ plugins: json() }), await client.get('/v1/status'))
     return status.ok ? status.value.plugins : []

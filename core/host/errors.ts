@@ -23,7 +23,7 @@ export const errors = defineErrors({
   plugin_failed: {
     status: 503,
     detail: 'The plugin {plugin} failed in {what}, so this is refused.',
-    action: 'See its fault in holdfast plugins list. Correct it, or take it out of config/plugins.toml.',
+    action: 'See its fault with: holdfast plugins list. Correct it, or take it out of config/plugins.toml.',
   },
   observer_asynchronous: {
     status: 500,

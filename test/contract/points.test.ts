@@ -19,7 +19,6 @@ const unanswered: Readonly<Record<string, string>> = {
   'connector-kinds@1': worker,
   'consultation-observers@1': ownGuard,
   'delivery-observers@1': told,
-  'derivation-profiles@1': worker,
   'derivation-subjects@1': worker,
   'learning-users@1': told,
   'live-kinds@1': worker,
@@ -36,6 +35,16 @@ const unanswered: Readonly<Record<string, string>> = {
   'turn-observers@1': told,
 }
 
+/** Points whose keys are no ids, and what they are. */
+const otherwiseKeyed: Readonly<Record<string, string>> = {
+  'metrics@1': 'names as monitoring systems have them',
+  'reserved-metadata-keys@1': 'what callers write, in their spelling',
+  'tools@1': 'names as models have them, of foreign tools too',
+}
+
+/** A contribution that has every member, each of them this text. */
+const allOf = (text: string): unknown => new Proxy({}, { get: () => text })
+
 const defining = /\bdefinePoint(?:<[^(]*>)?\(/gu
 const compiled = join(root, 'dist')
 
@@ -50,7 +59,10 @@ const pointsIn = async (path: string): Promise<{ readonly defined: number; reado
   return { defined, points: Object.values(exported).filter(isPoint) }
 }
 
-test('runtime-19: every point says what its contributions may answer, or why it need not', async (t) => {
+const allPoints = async (): Promise<{
+  readonly points: ReadonlyMap<string, Point<unknown>>
+  readonly count: number
+}> => {
   const sources = ['core', 'plugins'].flatMap((folder) => filesBelow(folder)).filter((path) => path.endsWith('.ts'))
   const points = new Map<string, Point<unknown>>()
   let count = 0
@@ -60,8 +72,20 @@ test('runtime-19: every point says what its contributions may answer, or why it 
     count += defined
     for (const point of exported) points.set(point.point, point)
   }
+  return { points, count }
+}
+
+test('runtime-19: every point says what its contributions may answer, or why it need not', async (t) => {
+  const { points, count } = await allPoints()
   t.true(count > 50)
   t.is(points.size, count, 'a point is not exported by the file that defines it')
   const silent = [...points.values()].filter(({ answers }) => answers === undefined).map(({ point }) => point)
   t.deepEqual(silent.toSorted(), Object.keys(unanswered).toSorted())
+})
+
+test('runtime-19: every point with a key refuses one that is no id, and says so', async (t) => {
+  const { points } = await allPoints()
+  for (const { point, key, check } of points.values())
+    if (key !== undefined && !(point in otherwiseKeyed))
+      t.regex(check?.(allOf('Bad Name')) ?? '', /^the \w+ "Bad Name" of .* must be of small letters/u, point)
 })

@@ -187,7 +187,9 @@ const askingForCaller = <R>(asked: Asked<R>, { clock, scope }: ViewParts) => {
     try {
       return answer.take(await work, mind, contribution)
     } catch (error) {
+      passOn(answer, error)
       if (!signals.some(({ aborted }) => aborted)) charge(error)
+      if (answer.refuses === true) return insteadOf(asked)
       throw error
     } finally {
       ended.abort('ended')

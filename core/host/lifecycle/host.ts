@@ -61,7 +61,7 @@ const look = ({ faults }: HostState, owner: string, { id, check }: HealthCheck):
         code: 'plugin_health_check_failed',
         message: `The health check ${id} of the plugin ${owner} failed.`,
         related_id: owner,
-        action: 'See its fault in the log, and with: holdfast status --output json',
+        action: 'See its fault in the log, and with: holdfast plugins list',
       },
     ]
   }
@@ -104,7 +104,7 @@ const complaint = (host: HostState, entry: PluginEntry): Warning[] => {
           code: 'plugin_degraded',
           message: `The plugin ${id} failed in ${last?.where ?? ''}.`,
           related_id: id,
-          action: 'See its fault in the log, and with: holdfast status --output json',
+          action: 'See its fault in the log, and with: holdfast plugins list',
         },
       ]
     : []

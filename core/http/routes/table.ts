@@ -72,9 +72,11 @@ const walk = (
   step(root, 1)
 }
 
+/** Without dot segments: clients resolve them, and ask for another path. */
+const wellFormedPath = /^(\/(:[a-z][a-z0-9_]*|(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+))+$/u
+
 const checkPath = ({ id, path, params }: Route, names: readonly string[]): void => {
-  if (!/^(\/(:[a-z][a-z0-9_]*|[A-Za-z0-9._-]+))+$/u.test(path))
-    throw fault(`route ${id} has the malformed path ${path}`)
+  if (!wellFormedPath.test(path)) throw fault(`route ${id} has the malformed path ${path}`)
   const declared = Object.keys(params?.schema ?? {})
     .sort()
     .join()

@@ -279,7 +279,7 @@ export interface SpawnObserver {
 export const SpawnObservers: Point<SpawnObserver> = definePoint<SpawnObserver>(
   'spawn-observers@1',
   ({ id }) => id,
-  hasMembers('an observer of starts', { id: 'text', spawned: 'function' }),
+  hasMembers('an observer of starts', { id: 'id', spawned: 'function' }),
 )
 
 /** Which agents runs have started. Provided by the plugin that starts them. */

@@ -94,7 +94,7 @@ export const LiveKinds: Point<LiveKind> = definePoint<LiveKind>(
   'live-kinds@1',
   ({ plugin }) => plugin,
   hasMembers('a kind of live replies', {
-    plugin: 'text',
+    plugin: 'id',
     isUsed: 'function',
     chat: 'function',
     post: 'function',

@@ -92,7 +92,7 @@ export type AnyConnectorKind = Omit<ConnectorKind, 'settings' | 'targets' | 'fix
   readonly fixed?: readonly string[]
 }
 const lacking = hasMembers<AnyConnectorKind>('a kind of connector', {
-  kind: 'text',
+  kind: 'id',
   targets: 'text',
   fault: 'function',
 })
@@ -243,7 +243,7 @@ export interface FileSource {
 export const FileSources: Point<FileSource> = definePoint<FileSource>(
   'connector-files@1',
   ({ kind }) => kind,
-  hasMembers('a source of files', { kind: 'text', fetch: 'function' }),
+  hasMembers('a source of files', { kind: 'id', fetch: 'function' }),
 )
 
 /** What a delivery of several steps has done, kept until it is settled: a repetition goes on behind it. */

@@ -168,7 +168,7 @@ export interface ChannelPart {
 }
 /** Everyone who keeps something of channels. */
 export const ChannelParts: Point<ChannelPart> = withAnswers(
-  definePoint<ChannelPart>('channel-parts@1', ({ id }) => id, hasMembers('a part of channels', { id: 'text' })),
+  definePoint<ChannelPart>('channel-parts@1', ({ id }) => id, hasMembers('a part of channels', { id: 'id' })),
   {
     metrics: answerOf(record(integer()), {}),
     veto: answerOf(string(), undefined, {

@@ -21,5 +21,5 @@ export interface TurnObserver {
 export const TurnObservers: Point<TurnObserver> = definePoint<TurnObserver>(
   'turn-observers@1',
   ({ id }) => id,
-  hasMembers('an observer of turns', { id: 'text', granted: 'function' }),
+  hasMembers('an observer of turns', { id: 'id', granted: 'function' }),
 )

@@ -96,5 +96,5 @@ export interface LearningUser {
 export const LearningUsers: Point<LearningUser> = definePoint<LearningUser>(
   'learning-users@1',
   ({ id }) => id,
-  hasMembers('a user of learnings', { id: 'text', ended: 'function' }),
+  hasMembers('a user of learnings', { id: 'id', ended: 'function' }),
 )

@@ -81,5 +81,5 @@ export interface ConsultationObserver {
 export const ConsultationObservers: Point<ConsultationObserver> = definePoint<ConsultationObserver>(
   'consultation-observers@1',
   (observer) => observer.name,
-  hasMembers('an observer of consultations', { name: 'text', observe: 'function' }),
+  hasMembers('an observer of consultations', { name: 'id', observe: 'function' }),
 )

@@ -94,7 +94,7 @@ export const TargetKeepers: Point<TargetKeeper> = withAnswers(
   definePoint<TargetKeeper>(
     'target-keepers@1',
     ({ id }) => id,
-    hasMembers('a keeper of reply targets', { id: 'text', carryOver: 'function' }),
+    hasMembers('a keeper of reply targets', { id: 'id', carryOver: 'function' }),
   ),
   {
     carryOver: asItIs,
@@ -138,7 +138,7 @@ export interface DeliveryObserver {
 export const DeliveryObservers: Point<DeliveryObserver> = definePoint<DeliveryObserver>(
   'delivery-observers@1',
   ({ id }) => id,
-  hasMembers('an observer of deliveries', { id: 'text', settled: 'function' }),
+  hasMembers('an observer of deliveries', { id: 'id', settled: 'function' }),
 )
 /** An output on its way. */
 export interface OpenOutput extends ReplyHandle {
@@ -213,7 +213,7 @@ export const ReplyPlugins: Point<ReplyPlugin> = withAnswers(
     'reply-plugins@1',
     (reply) => reply.plugin,
     hasMembers('a reply plugin', {
-      plugin: 'text',
+      plugin: 'id',
       address: 'function',
       refuse: 'function',
       target: 'function',

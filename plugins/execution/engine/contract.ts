@@ -40,5 +40,5 @@ export interface RunObserver {
 export const RunObservers: Point<RunObserver> = definePoint<RunObserver>(
   'run-observers@1',
   (observer) => observer.name,
-  hasMembers('an observer of runs', { name: 'text', observe: 'function' }),
+  hasMembers('an observer of runs', { name: 'id', observe: 'function' }),
 )

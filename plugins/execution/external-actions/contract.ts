@@ -159,5 +159,5 @@ export interface ActionListener {
 export const ActionListeners: Point<ActionListener> = definePoint<ActionListener>(
   'action-listeners@1',
   (listener) => listener.id,
-  hasMembers('a listener of the ledger', { id: 'text', entered: 'function' }),
+  hasMembers('a listener of the ledger', { id: 'id', entered: 'function' }),
 )

@@ -46,7 +46,7 @@ export const Interceptors: Point<Interceptor> = withAnswers(
   definePoint<Interceptor>(
     'interceptors@1',
     ({ id }) => id,
-    hasMembers('an interceptor', { id: 'text', rank: 'number', wants: 'function', intercept: 'function' }),
+    hasMembers('an interceptor', { id: 'id', rank: 'number', wants: 'function', intercept: 'function' }),
   ),
   { wants: yesOrNo(false), intercept: { take: takenRuling, otherwise: undefined, awaited: true } },
 )

@@ -237,7 +237,7 @@ export interface ModelProvider {
 export const ModelProviders: Point<ModelProvider> = definePoint<ModelProvider>(
   'model-providers@1',
   (provider) => provider.id,
-  hasMembers('a model provider', { id: 'text', connect: 'function', capabilities: 'object' }),
+  hasMembers('a model provider', { id: 'id', connect: 'function', capabilities: 'object' }),
 )
 
 /** A named, configured way to a model: what a run pins when it starts (models-9). */

@@ -175,8 +175,8 @@ const orRefusing = (connect: () => ModelConnection): ModelConnection => {
   }
 }
 
-const unready = ({ code, message, spec }: Problem): Unready => ({
+const unready = ({ code, message, action }: Problem): Unready => ({
   code,
   message,
-  ...(spec.action !== undefined && { action: spec.action }),
+  ...(action !== undefined && { action }),
 })

@@ -31,10 +31,10 @@ const mismatched = ({ auth_ref, provider, place }: SlotKey, owner: string): Mode
   })
 
 /** What can be done about a key that there is none of; what can be about another fault stands in the problem. */
-const actionOf = ({ code, spec }: Problem, auth_ref: string): string | undefined =>
+const actionOf = ({ code, action }: Problem, auth_ref: string): string | undefined =>
   code === 'secret_not_found' || code === 'secret_revoked'
     ? `Store it: ${commandLine('secrets set --stdin', auth_ref)}`
-    : spec.action
+    : action
 
 /** A connection is made anew when the key is another one; calls under way end with the old key. */
 export const keyedBySlot = (wanted: SlotKey): ModelConnection => {

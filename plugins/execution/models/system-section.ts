@@ -45,7 +45,7 @@ export const SystemSections: Point<SystemSection> = withAnswers(
   definePoint<SystemSection>(
     'system-sections@1',
     (section) => section.id,
-    hasMembers('a system section', { id: 'text', rank: 'number', text: 'function' }),
+    hasMembers('a system section', { id: 'id', rank: 'number', text: 'function' }),
   ),
   { text: toldText, instead: toldText },
 )

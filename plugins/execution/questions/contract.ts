@@ -108,7 +108,7 @@ export const QuestionSettlers: Point<KindSettler> = withAnswers(
     'question-settlers@1',
     ({ kind }) => kind,
     hasMembers('who settles questions', {
-      kind: 'text',
+      kind: 'id',
       asker: 'function',
       answer: 'function',
       cancel: 'function',

@@ -31,7 +31,7 @@ export const SessionHolds: Point<SessionHold> = withAnswers(
   definePoint<SessionHold>(
     'session-holds@1',
     (hold) => hold.id,
-    hasMembers('who holds sessions', { id: 'text', holds: 'function' }),
+    hasMembers('who holds sessions', { id: 'id', holds: 'function' }),
   ),
   {
     holds: answerOf(string(), undefined, {
@@ -56,7 +56,7 @@ export const SessionEndGuards: Point<SessionEndGuard> = withAnswers(
   definePoint<SessionEndGuard>(
     'session-end-guards@1',
     (guard) => guard.id,
-    hasMembers('a guard of sessions', { id: 'text', veto: 'function' }),
+    hasMembers('a guard of sessions', { id: 'id', veto: 'function' }),
   ),
   {
     veto: answerOf(string(), undefined, {
@@ -84,7 +84,7 @@ export const SessionMemberships: Point<SessionMembership> = withAnswers(
   definePoint<SessionMembership>(
     'session-memberships@1',
     ({ kind }) => kind,
-    hasMembers('a membership of sessions', { kind: 'text', of: 'function' }),
+    hasMembers('a membership of sessions', { kind: 'id', of: 'function' }),
   ),
   { of: answerOf(array(string()), []) },
 )
@@ -100,7 +100,7 @@ export const SessionMetadata: Point<SessionMetadata> = withAnswers(
   definePoint<SessionMetadata>(
     'session-metadata@1',
     (member) => member.key,
-    hasMembers('a member of the metadata', { key: 'text', value: 'function' }),
+    hasMembers('a member of the metadata', { key: 'id', value: 'function' }),
   ),
   { value: answerOf(json(), undefined) },
 )

@@ -133,7 +133,7 @@ export const TaskRunners: Point<TaskRunner> = withAnswers(
   definePoint<TaskRunner>(
     'task-runners@1',
     (runner) => runner.kind,
-    hasMembers('a runner of tasks', { kind: 'text', stop: 'function', output: 'function' }),
+    hasMembers('a runner of tasks', { kind: 'id', stop: 'function', output: 'function' }),
   ),
   { stop: asItIs, output: answerOf(open(outputFields), noOutput, { most: mostOutput }) },
 )

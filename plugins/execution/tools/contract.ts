@@ -122,7 +122,7 @@ export interface Tool<S extends AnyStruct = AnyStruct> {
  * What a model reads of a call that failed: the problem's code, sentence and action, and what else there is to know.
  * The one form of every failure.
  */
-export const callFailure = ({ code, message, spec: { action } }: Problem, more: JsonObject = {}): JsonObject => ({
+export const callFailure = ({ code, message, action }: Problem, more: JsonObject = {}): JsonObject => ({
   error: { code, message, ...(action !== undefined && { action }), ...more },
 })
 

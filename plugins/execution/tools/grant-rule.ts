@@ -109,7 +109,7 @@ export const CallGrants: Point<CallGrants> = withAnswers(
   definePoint<CallGrants>(
     'call-grants@1',
     ({ id }) => id,
-    hasMembers('who remembers approvals', { id: 'text', find: 'function' }),
+    hasMembers('who remembers approvals', { id: 'id', find: 'function' }),
   ),
   { find: answerOf(open({ grant_id: string(), text: string() }), undefined) },
 )

@@ -41,7 +41,7 @@ export const SessionModes: Point<SessionMode> = withAnswers(
   definePoint<SessionMode>(
     'session-modes@1',
     ({ id }) => id,
-    hasMembers('a giver of permission modes', { id: 'text', mode: 'function', rules: 'function' }),
+    hasMembers('a giver of permission modes', { id: 'id', mode: 'function', rules: 'function' }),
   ),
   {
     mode: answerOf(enums(permissionModes), 'plan', { nothing: undefined }),

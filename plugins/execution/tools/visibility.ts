@@ -88,11 +88,7 @@ const taken: Answer<Hides | ReadonlySet<string> | undefined> = {
 const namedTools = open({ allowlist: array(string()), denylist: array(string()) })
 /** Everything that hides tools. */
 export const ToolGates: Point<ToolGate> = withAnswers(
-  definePoint<ToolGate>(
-    'tool-gates@1',
-    (gate) => gate.id,
-    hasMembers('a tool gate', { id: 'text', hidden: 'function' }),
-  ),
+  definePoint<ToolGate>('tool-gates@1', (gate) => gate.id, hasMembers('a tool gate', { id: 'id', hidden: 'function' })),
   {
     hidden: taken,
     refusal: {
@@ -126,7 +122,7 @@ export const ToolArrivals: Point<ToolArrival> = withAnswers(
   definePoint<ToolArrival>(
     'tool-arrivals@1',
     (arrival) => arrival.id,
-    hasMembers('who brings tools', { id: 'text', awaited: 'function', missing: 'function' }),
+    hasMembers('who brings tools', { id: 'id', awaited: 'function', missing: 'function' }),
   ),
   {
     awaited: { take: () => undefined, otherwise: undefined, awaited: true },

@@ -100,7 +100,7 @@ export const AssetReferences: Point<AssetHolder> = withAnswers(
   definePoint<AssetHolder>(
     'asset-references@1',
     ({ domain }) => domain,
-    hasMembers('a holder of assets', { domain: 'text', namings: 'object' }),
+    hasMembers('a holder of assets', { domain: 'id', namings: 'object' }),
   ),
   { namings: namingAnswers },
 )
@@ -132,7 +132,7 @@ export interface AssetNormaliser {
 export const AssetNormalisers: Point<AssetNormaliser> = definePoint<AssetNormaliser>(
   'asset-normalisers@1',
   ({ id }) => id,
-  hasMembers('a normaliser of assets', { id: 'text', media_types: 'object', normalise: 'function' }),
+  hasMembers('a normaliser of assets', { id: 'id', media_types: 'object', normalise: 'function' }),
 )
 
 /** What of an asset can be read. */

@@ -1,21 +1,28 @@
 /** What is derived of files and of what runs were told. Rules: docs/rules/derivations.md. */
 import {
   array,
+  awaitedByCaller,
   boolean,
   definePoint,
   doc,
   enums,
+  fault,
   hasMembers,
   integer,
   literal,
   named,
   object,
   optional,
+  plainObject,
+  Problem,
+  refusing,
   string,
+  taken,
   timestamp,
+  unsafeCast,
+  withAnswers,
   type Infer,
   type Point,
-  type Problem,
 } from '../../../core/plugin.js'
 import type { Usage } from '../../execution/models/contract.js'
 import type { Asset } from '../assets/contract.js'
@@ -85,7 +92,7 @@ export type DerivationView = Infer<typeof DerivationView>
 export const DerivationSubjects: Point<SubjectKind> = definePoint<SubjectKind>(
   'derivation-subjects@1',
   ({ type }) => type,
-  hasMembers('a kind of subjects', { type: 'text', struct: 'object', key: 'function', resolve: 'function' }),
+  hasMembers('a kind of subjects', { type: 'id', struct: 'object', key: 'function', resolve: 'function' }),
 )
 
 /** What a profile is asked for. */
@@ -123,11 +130,31 @@ export interface DerivationProfile {
   /** Rejects with the problem of a failure that may pass: no record is made. Ends soon after the signal aborts. */
   derive(wish: DerivationWish, signal: AbortSignal): Promise<Derived>
 }
+/** Bytes of what is told of a result, as JSON; its files are told by their ids. */
+const mostDerivedBytes = 64 * 1024
+
+/** A profile in a plugin that no compiler has checked may return anything. */
+const takenDerived = (answer: unknown): Derived => {
+  const derived = unsafeCast<Derived | undefined>(answer)
+  if (derived?.type === 'failed' && derived.problem instanceof Problem)
+    return { type: 'failed', problem: derived.problem }
+  if (derived?.type === 'completed' && typeof derived.result?.asset_id === 'string')
+    return unsafeCast<Derived>(plainObject(derived, mostDerivedBytes))
+  throw fault('what it returned does not say what came of the derivation')
+}
+
 /** Ways to derive something, by name. */
-export const DerivationProfiles: Point<DerivationProfile> = definePoint<DerivationProfile>(
-  'derivation-profiles@1',
-  ({ profile }) => profile,
-  hasMembers('a derivation profile', { profile: 'text', derive: 'function' }),
+export const DerivationProfiles: Point<DerivationProfile> = withAnswers(
+  definePoint<DerivationProfile>(
+    'derivation-profiles@1',
+    ({ profile }) => profile,
+    hasMembers('a derivation profile', { profile: 'id', derive: 'function' }),
+  ),
+  {
+    check: refusing(() => undefined),
+    fingerprint: refusing((answer) => taken(string(), answer)),
+    derive: awaitedByCaller(refusing(takenDerived)),
+  },
 )
 
 /** Who would be asked to write speech down now. */
@@ -186,5 +213,5 @@ export interface Transcriber {
 export const Transcribers: Point<Transcriber> = definePoint<Transcriber>(
   'transcribers@1',
   ({ id }) => id,
-  hasMembers('a transcriber', { id: 'text', media_types: 'object', plan: 'function', transcribe: 'function' }),
+  hasMembers('a transcriber', { id: 'id', media_types: 'object', plan: 'function', transcribe: 'function' }),
 )

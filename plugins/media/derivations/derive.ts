@@ -1,5 +1,5 @@
 /** Derives something once: what is there already answers, and equal requests that come at the same time share one. */
-import { blame, canonical, Problem, type Ids } from '../../../core/plugin.js'
+import { canonical, Problem, type Ids } from '../../../core/plugin.js'
 import type { Assets } from '../assets/contract.js'
 import type {
   DerivationProfile,
@@ -94,12 +94,6 @@ const findKept = async (parts: DeriveParts, key: string): Promise<StoredDerivati
   return findKept(parts, key)
 }
 
-/** A profile in a plugin that no compiler has checked may return anything. */
-const isDerived = (derived: Derived | undefined): boolean =>
-  derived?.type === 'failed'
-    ? derived.problem instanceof Problem
-    : derived?.type === 'completed' && typeof derived.result?.asset_id === 'string'
-
 export const createDerive = (parts: DeriveParts): Derive => {
   const { store, assets, ids, redact, signal } = parts
   const inLane = createLane()
@@ -133,7 +127,6 @@ export const createDerive = (parts: DeriveParts): Derive => {
 
   const made = async (asked: Read, wish: DerivationWish): Promise<StoredDerivation> => {
     const derived = await asked.profile.derive(wish, signal)
-    if (!isDerived(derived)) throw blame(asked.profile, 'what it returned does not say what came of the derivation')
     const record = await recorded(asked, wish, derived)
     if (derived.type === 'completed') return record
     const { code, spec, occurrence } = derived.problem

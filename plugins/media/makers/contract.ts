@@ -32,5 +32,5 @@ export type {
 export const MediaMakers: Point<MediaMaker> = definePoint<MediaMaker>(
   'media-makers@1',
   ({ provider }) => provider,
-  hasMembers('a maker of pictures or speech', { provider: 'text', headers: 'function' }),
+  hasMembers('a maker of pictures or speech', { provider: 'id', headers: 'function' }),
 )

@@ -81,7 +81,7 @@ export const Subjects: Point<SubjectSource> = withAnswers(
   definePoint<SubjectSource>(
     'subjects@1',
     ({ id }) => id,
-    hasMembers('a source of subjects', { id: 'text', find: 'function' }),
+    hasMembers('a source of subjects', { id: 'id', find: 'function' }),
   ),
   { find: awaited(answerOf(TakenSubject, undefined)), hasFallen: yesOrNo(false) },
 )
@@ -122,7 +122,7 @@ export const Reasons: Point<ReasonSource> = withAnswers(
   definePoint<ReasonSource>(
     'reasons@1',
     ({ id }) => id,
-    hasMembers('a source of reasons', { id: 'text', of: 'function' }),
+    hasMembers('a source of reasons', { id: 'id', of: 'function' }),
   ),
   { of: awaited(answerOf(array(TakenReason), [])) },
 )

@@ -17,7 +17,7 @@ export const HookCallbacks: Point<HookCallback> = withAnswers(
   definePoint<HookCallback>(
     'hook-callbacks@1',
     ({ name }) => name,
-    hasMembers('a callback for hooks', { name: 'text', call: 'function' }),
+    hasMembers('a callback for hooks', { name: 'id', call: 'function' }),
   ),
   { call: awaitedByCaller({ take: takenOutcome, otherwise: undefined }) },
 )

@@ -29,7 +29,7 @@ export interface RuntimeSection {
 /** What stands for a section that failed, and was charged. */
 export const uncollected: Json = Object.freeze({})
 const mostSectionBytes = 256 * 1024
-const isSection = hasMembers<RuntimeSection>('a section of the runtime', { name: 'text', collect: 'function' })
+const isSection = hasMembers<RuntimeSection>('a section of the runtime', { name: 'id', collect: 'function' })
 /** The OpenAPI document has the schema of every section. */
 const sectionFault = (section: RuntimeSection): string | undefined =>
   isSection(section) ??

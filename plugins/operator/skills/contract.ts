@@ -100,7 +100,7 @@ export const SkillGuards: Point<SkillGuard> = withAnswers(
   definePoint<SkillGuard>(
     'skill-guards@1',
     ({ id }) => id,
-    hasMembers('a guard of skills', { id: 'text', ruling: 'function' }),
+    hasMembers('a guard of skills', { id: 'id', ruling: 'function' }),
   ),
   {
     ruling: answerOf(open({ promoted: TakenPromotion, fault: optional(string()) }), ofNobody, { nothing: undefined }),

@@ -30,11 +30,45 @@ export interface StatusSection {
 /** What stands for a section that failed, and was charged. */
 export const uncollected: JsonObject = Object.freeze({})
 const mostSectionBytes = 256 * 1024
-const isSection = hasMembers<StatusSection>('a section of the status', { name: 'text', collect: 'function' })
+const isSection = hasMembers<StatusSection>('a section of the status', { name: 'id', collect: 'function' })
+/** Members of `/v1/status` that are no sections. */
+export const ownMembers = [
+  'status',
+  'ready',
+  'version',
+  'snapshot_at_ms',
+  'process_id',
+  'started_at_ms',
+  'capabilities',
+  'plugins',
+  'boot',
+  'storage',
+  'control_plane',
+  'events',
+  'findings',
+  'retention',
+  'health',
+] as const
+/** Those of its member `storage`. */
+export const ownStorageMembers = [
+  'checked_at_ms',
+  'ok',
+  'write_error_count',
+  'sequence',
+  'probes',
+  'usage',
+  'state_root_lock',
+] as const
+
 /** The OpenAPI document has the schema of every section. */
-const sectionFault = (section: StatusSection): string | undefined =>
-  isSection(section) ??
-  (isStruct(section.schema) ? undefined : 'the schema of a section of the status must be a struct')
+const sectionFault = (section: StatusSection): string | undefined => {
+  const reason = isSection(section)
+  if (reason !== undefined) return reason
+  const { name, schema, within } = section
+  const taken: readonly string[] = within === 'storage' ? ownStorageMembers : ownMembers
+  if (taken.includes(name)) return `the status has a member ${name} of its own, so no section of it can have this name`
+  return isStruct(schema) ? undefined : 'the schema of a section of the status must be a struct'
+}
 /** Members of `/v1/status` by name. */
 export const StatusSections: Point<StatusSection> = withAnswers(
   definePoint<StatusSection>('status-sections@1', (section) => section.name, sectionFault),
@@ -46,7 +80,7 @@ export interface CapabilityClaim {
   readonly name: string
   readonly value: boolean | number | string
 }
-const isNamed = hasMembers<CapabilityClaim>('a claim of a capability', { name: 'text' })
+const isNamed = hasMembers<CapabilityClaim>('a claim of a capability', { name: 'id' })
 /** A number that JSON does not have would take all of the answer with it. */
 const claimFault = (claim: CapabilityClaim): string | undefined => {
   const lacking = isNamed(claim)

@@ -11,7 +11,7 @@ import {
 import { StatusAnswer } from './summary.js'
 import { reportOf, showReport, type DoctorCheck, type DoctorReport } from './doctor-report.js'
 
-const wrongBy = (about: string, { code, message, spec: { action } }: Problem): DoctorCheck => ({
+const wrongBy = (about: string, { code, message, action }: Problem): DoctorCheck => ({
   about,
   ok: false,
   code,

@@ -11,7 +11,6 @@ import {
 } from '../../../core/plugin.js'
 import { collectCapabilities } from './capabilities.js'
 import { StatusSections, uncollected, type CapabilityClaim, type StatusSection } from './contract.js'
-import { ownNames } from './view.js'
 
 export interface StatusParts {
   readonly host: HostView
@@ -35,7 +34,7 @@ const failed = (name: string, plugin: string | undefined): Warning => ({
   code: 'status_section_failed',
   related_id: plugin ?? name,
   message: `The ${name} part of the status${ofPlugin(plugin)} could not be collected.`,
-  action: 'See its fault in the log, and with: holdfast status --output json',
+  action: 'See its fault in the log, and with: holdfast plugins list',
 })
 
 /** A section that fails is left out and told, and takes no other with it. */
@@ -44,7 +43,7 @@ const collectSections = ({ sections, log, state, host }: StatusParts): Collected
   const storage: Record<string, Json> = {}
   const warnings: Warning[] = []
   for (const { name, collect, within, withoutState = false } of sections()) {
-    if (ownNames.has(name) || !(withoutState || state.health.loaded)) continue
+    if (!withoutState && !state.health.loaded) continue
     try {
       const collected = collect()
       if (collected === uncollected) warnings.push(failed(name, host.contributor(StatusSections, name)))

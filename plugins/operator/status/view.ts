@@ -22,7 +22,7 @@ import {
   type StructOf,
 } from '../../../core/plugin.js'
 import { CapabilitiesView } from './capabilities.js'
-import type { StatusSection } from './contract.js'
+import type { ownMembers, ownStorageMembers, StatusSection } from './contract.js'
 
 const severity = enums(['info', 'warning', 'error'])
 const WarningView = object({
@@ -44,7 +44,7 @@ const Probe = object({
   action: optional(string()),
 })
 
-const storageFields = {
+const storageFields: Record<(typeof ownStorageMembers)[number], AnyStruct> = {
   checked_at_ms: timestamp(),
   ok: boolean(),
   write_error_count: integer({ min: 0 }),
@@ -133,7 +133,7 @@ const HealthView = object({
   warnings: array(WarningView),
 })
 
-const ownFields = {
+const ownFields: Record<(typeof ownMembers)[number], AnyStruct> = {
   status: enums(['ready', 'draining']),
   ready: boolean(),
   version: string(),
@@ -150,9 +150,6 @@ const ownFields = {
   retention: optional(RetentionReport),
   health: HealthView,
 }
-
-/** Names that sections cannot take. */
-export const ownNames: ReadonlySet<string> = new Set(Object.keys(ownFields))
 
 /** Our own members and those of the sections, which are known only when every plugin has registered. */
 export const statusView = (sections: () => readonly StatusSection[]): StructOf<JsonObject> =>

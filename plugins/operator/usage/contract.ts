@@ -122,7 +122,7 @@ export const UsageLimits: Point<UsageLimit> = withAnswers(
   definePoint<UsageLimit>(
     'usage-limits@1',
     ({ id }) => id,
-    hasMembers('a limit of usage', { id: 'text', refusal: 'function' }),
+    hasMembers('a limit of usage', { id: 'id', refusal: 'function' }),
   ),
   {
     // Who cannot say what may be spent lets nothing be spent.

@@ -101,11 +101,11 @@ const view = ({ code, signal, stdout, stderr, remaining, isWalled, refused }: Ba
 const outcomeOf = (end: BashEnd): ToolOutcome => {
   if (!end.started) return failedCall(shellErrors.command_not_started())
   if (!end.stopped && !end.lost) return { type: 'result', output: view(end) }
-  const { code, message, spec } = end.stopped ? shellErrors.command_stopped() : shellErrors.command_lost()
+  const { code, message, action = '' } = end.stopped ? shellErrors.command_stopped() : shellErrors.command_lost()
   return {
     type: 'result',
     is_error: true,
-    output: { error: { code, message, action: spec.action ?? '' }, ...view(end), success: false },
+    output: { error: { code, message, action }, ...view(end), success: false },
   }
 }
 

@@ -63,6 +63,14 @@ export default (kit) => ({
         example: { level: 2 },
       },
     })
+    ctx.contribute(kit.definePoint('derivation-profiles@1'), {
+      profile: 'told',
+      version: 1,
+      check: tells('check of derivation-profiles@1'),
+      fingerprint: tells('fingerprint of derivation-profiles@1', 'told'),
+      derive: async ({ material }) =>
+        said('derive of derivation-profiles@1') ?? { type: 'completed', result: material.asset },
+    })
     ctx.contribute(kit.definePoint('account-refreshers@1'), {
       id: 'told',
       refresh: tells('refresh of account-refreshers@1'),

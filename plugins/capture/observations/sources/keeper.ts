@@ -37,7 +37,7 @@ export const SourceKeepers: Point<SourceKeeper> = withAnswers(
   definePoint<SourceKeeper>(
     'observation-source-keepers@1',
     ({ plugin }) => plugin,
-    hasMembers('a keeper of sources', { plugin: 'text', judge: 'function' }),
+    hasMembers('a keeper of sources', { plugin: 'id', judge: 'function' }),
   ),
   { judge: answerOf(having('reason', refused, admitted), { admitted: false, reason: 'invalid_token' }) },
 )

@@ -18,7 +18,7 @@ export interface RunMemoryUser {
 export const RunMemoryUsers: Point<RunMemoryUser> = definePoint<RunMemoryUser>(
   'run-memory-users@1',
   ({ id }) => id,
-  hasMembers('a user of run memory', { id: 'text', remembered: 'function' }),
+  hasMembers('a user of run memory', { id: 'id', remembered: 'function' }),
 )
 
 /** What is remembered of runs. */

@@ -33,11 +33,7 @@ export interface MemorySource {
 const mostGathered = 16 * 1024 * 1024
 /** Sources of memory by id. */
 export const MemorySources: Point<MemorySource> = withAnswers(
-  definePoint<MemorySource>(
-    'memory-sources@1',
-    (source) => source.id,
-    hasMembers('a source of memory', { id: 'text' }),
-  ),
+  definePoint<MemorySource>('memory-sources@1', (source) => source.id, hasMembers('a source of memory', { id: 'id' })),
   {
     scopes: answerOf(array(LearningScope), []),
     learnings: answerOf(array(TakenLearning), [], { most: mostGathered }),

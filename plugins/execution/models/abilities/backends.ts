@@ -23,7 +23,7 @@ export interface RouteBackend {
 export const RouteBackends: Point<RouteBackend> = definePoint<RouteBackend>(
   'route-backends@1',
   ({ id }) => id,
-  hasMembers('a back end of routes', { id: 'text', providers: 'object', capabilities: 'object' }),
+  hasMembers('a back end of routes', { id: 'id', providers: 'object', capabilities: 'object' }),
 )
 
 /** Models that a route names for capabilities of its own, beside the one that runs use. */

@@ -43,7 +43,7 @@ export const CompletionChecks: Point<CompletionCheck> = withAnswers(
   definePoint<CompletionCheck>(
     'completion-checks@1',
     ({ type }) => type,
-    hasMembers('a completion check', { type: 'text', refusal: 'function', mark: 'function', isMet: 'function' }),
+    hasMembers('a completion check', { type: 'id', refusal: 'function', mark: 'function', isMet: 'function' }),
   ),
   {
     refusal: awaited(answerOf(string(), 'the plugin that judges it fails.', { nothing: undefined })),

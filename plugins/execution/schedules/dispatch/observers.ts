@@ -24,5 +24,5 @@ export interface ScheduleEnd {
 export const ScheduleObservers: Point<ScheduleObserver> = definePoint<ScheduleObserver>(
   'schedule-observers@1',
   ({ id }) => id,
-  hasMembers('an observer of schedules', { id: 'text', created: 'function', settled: 'function' }),
+  hasMembers('an observer of schedules', { id: 'id', created: 'function', settled: 'function' }),
 )

@@ -49,7 +49,7 @@ export const SchedulePayloads: Point<SchedulePayload> = withAnswers(
   definePoint<SchedulePayload>(
     'schedule-payloads@1',
     ({ kind }) => kind,
-    hasMembers('a kind of payloads', { kind: 'text', check: 'function', dispatch: 'function' }),
+    hasMembers('a kind of payloads', { kind: 'id', check: 'function', dispatch: 'function' }),
   ),
   {
     check: refusing((value) => taken(open({ request: optional(SubmitInputRequest) }), value)),

@@ -75,7 +75,7 @@ export const shownMembers = ({ name, shown }: RuntimeSetting, value: unknown): J
   shown === undefined ? { [name]: unsafeCast<Json>(value) } : shown.of(value)
 
 const lacking = hasMembers<RuntimeSetting>('a setting', {
-  name: 'text',
+  name: 'id',
   schema: 'object',
   initial: 'function',
   change: 'object',

@@ -44,7 +44,7 @@ export const AccountRefreshers: Point<AccountRefresher> = withAnswers(
   definePoint<AccountRefresher>(
     'account-refreshers@1',
     (refresher) => refresher.id,
-    hasMembers('a refresher of accounts', { id: 'text', refresh: 'function' }),
+    hasMembers('a refresher of accounts', { id: 'id', refresh: 'function' }),
   ),
   { refresh: awaited(refusing(() => undefined)) },
 )
@@ -54,7 +54,7 @@ export const SecretReferences: Point<SecretUses> = withAnswers(
   definePoint<SecretUses>(
     'secret-references@1',
     (uses) => uses.id,
-    hasMembers('a user of secrets', { id: 'text', of: 'function' }),
+    hasMembers('a user of secrets', { id: 'id', of: 'function' }),
   ),
   {
     // A secret that may be in use is not deleted.

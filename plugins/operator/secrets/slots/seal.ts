@@ -48,7 +48,7 @@ export const SealKeepers: Point<SealKeeper> = withAnswers(
   definePoint<SealKeeper>(
     'seal-keepers@1',
     ({ id }) => id,
-    hasMembers('a keeper of sealed values', { id: 'text', has: 'function', sealAnew: 'function' }),
+    hasMembers('a keeper of sealed values', { id: 'id', has: 'function', sealAnew: 'function' }),
   ),
   // A key under which there may be values is not made anew, and the old one stays where one rejects.
   { has: yesOrNo(true), sealAnew: asItIs },

@@ -3,9 +3,11 @@ import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { longestAnswerMs } from '../../../../core/host/context/own-view.js'
 import { shippedPlugins } from '../../../../core/shipped.js'
+import { derivationErrors } from '../../../../plugins/media/derivations/contract.js'
 import { asTold, charged, faultsOf, poisons, say, startAsTold } from '../../../support/as-told.js'
 import type { Answer, TestDaemon } from '../../../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
+import { storeNotes } from '../../../support/sent-files.js'
 import { makeSchedule, scheduleBody, scheduleUntil } from '../../../support/schedules.js'
 
 /** Ten seconds of waiting for others are a fifth of one. */
@@ -157,6 +159,43 @@ test.serial('runtime-19: a payload of a plugin that fails or hangs is refused by
   await scheduleUntil(daemon, plain.schedule_id, ({ recent_executions: [last] }) => last?.run_id !== undefined)
   t.pass()
 })
+
+test.serial(
+  'runtime-19: a derivation whose profile fails is refused by its name, and a problem of it is its answer',
+  async (t) => {
+    const daemon = await startAsTold(t)
+    const asset_id = await storeNotes(daemon, 'hello')
+    const derive = () =>
+      daemon.request('POST', '/v1/derivations', { profile: 'told', subject: { type: 'asset', asset_id } })
+    const completed = (more: object) => () => ({ type: 'completed', result: { asset_id }, ...more })
+    const failures = {
+      check: { broken },
+      fingerprint: { broken, ...poisons },
+      derive: { broken, rejected, text: () => 'x', other: () => ({ type: 'failed' }), bigint: completed({ n: 1n }) },
+    }
+    for (const [member, answers] of Object.entries(failures))
+      for (const [name, answer] of Object.entries(answers)) {
+        say({ [`${member} of derivation-profiles@1`]: answer })
+        named(t, await derive(), `${member} ${name}`)
+        charged(t, daemon, `${member} of derivation-profiles@1`, name)
+      }
+    const { fault_count: count } = daemon.daemon.view.plugins().find(({ id }) => id === asTold) ?? {}
+    for (const member of ['check', 'derive']) {
+      const refuse = () => {
+        throw derivationErrors.transcription_unready({ retryAfter: 7 })
+      }
+      say({ [`${member} of derivation-profiles@1`]: refuse })
+      t.deepEqual(codeOf(await derive()), [503, 'transcription_unready'], member)
+      t.like(
+        daemon.daemon.view.plugins().find(({ id }) => id === asTold),
+        { fault_count: count },
+      )
+    }
+    say({})
+    const { status, body } = await derive()
+    t.deepEqual([status, body.status, body.result_asset_id], [200, 'completed', asset_id])
+  },
+)
 
 const question = {
   questions: [{ header: 'Colour', question: 'Which colour?', options: [{ label: 'Red' }, { label: 'Blue' }] }],

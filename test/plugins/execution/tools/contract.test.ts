@@ -1,7 +1,7 @@
 import test from 'ava'
-import { object } from '../../../../core/plugin.js'
+import { defineErrors, object } from '../../../../core/plugin.js'
 import { unsafeCast } from '../../../../core/base/schema.js'
-import { Tools, type Tool } from '../../../../plugins/execution/tools/contract.js'
+import { failedCall, Tools, type Tool } from '../../../../plugins/execution/tools/contract.js'
 
 const sound = {
   name: 'wire_money',
@@ -31,4 +31,17 @@ test('tools-15: a tool that a model could not call, or whose effect nobody knows
     { permission: 'deny' },
   ])
     t.is(typeof faultOf(more), 'string', JSON.stringify(more))
+})
+
+test('tools-35: a model is told the action with the ids of this problem, as whoever calls a route is', (t) => {
+  const { fruit_gone } = defineErrors({
+    fruit_gone: {
+      status: 404,
+      detail: 'There is no {what}.',
+      action: 'Run holdfast fruit fix {what}, or ask GET /v1/fruits/{what}.',
+    },
+  })
+  t.like(failedCall(fruit_gone({ details: { what: 'apple' } })), {
+    output: { error: { action: 'Run holdfast fruit fix apple, or ask GET /v1/fruits/apple.' } },
+  })
 })

@@ -30,6 +30,27 @@ const colourSetting = (values: readonly string[]) =>
     },
   })
 
+test('runtime-26: a setting whose path clients would resolve to another one is refused with its plugin', async (t) => {
+  const setting = colourSetting(['red'])
+  const paths = ['../up', 'up/..', '.', './up', 'a b', 'v1.5/..up']
+  const plugins = paths.map((path, at) =>
+    testPlugin(`of-${at}`, {
+      register: (ctx) =>
+        ctx.contribute(RuntimeSettings, { ...setting, name: `colour_${at}`, change: { ...setting.change, path } }),
+    }),
+  )
+  const { daemon, request } = await startTestDaemon(t, { plugins })
+  const reasons = daemon.view.plugins().flatMap(({ id, reason }) => (id.startsWith('of-') ? [reason ?? 'none'] : []))
+  for (const path of paths.slice(0, -1))
+    t.true(reasons.shift()?.endsWith(`has the malformed path /v1/runtime/${path}`), path)
+  t.deepEqual(reasons, ['none'])
+  const { body } = await request('GET', '/v1/openapi.json')
+  t.deepEqual(
+    Object.keys(body.paths).filter((path) => path.split('/').some((part) => part === '.' || part === '..')),
+    [],
+  )
+})
+
 const changes: readonly (readonly [path: string, body: object, shown: object])[] = [
   ['model', { model: 'other' }, { model: 'other', route_id: 'demo', provider: 'demo', default_route: 'demo' }],
   ['permission-mode', { mode: 'acceptEdits' }, { permission_mode: 'acceptEdits' }],

@@ -4,8 +4,8 @@ import { coreCommands } from '../../../../core/cli/commands.js'
 import type { ShippedView } from '../../../../core/cli/shipped-view.js'
 import { showStatus, StatusAnswer } from '../../../../plugins/operator/status/summary.js'
 import { RuntimeSections } from '../../../../plugins/operator/runtime/contract.js'
-import { Capabilities, StatusSections } from '../../../../plugins/operator/status/contract.js'
-import { parse, unsafeCast, type AnyStruct, type HealthCheck } from '../../../../core/plugin.js'
+import { Capabilities, StatusSections, type StatusSection } from '../../../../plugins/operator/status/contract.js'
+import { object, parse, unsafeCast, type AnyStruct, type HealthCheck } from '../../../../core/plugin.js'
 import { rootWith } from '../../../support/broken-plugins.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { testPlugin } from '../../../support/plugins.js'
@@ -93,6 +93,33 @@ test('runtime-8: texts of a plugin begin no line of a terminal, and a code is a 
   }
 })
 
+test('runtime-8: where the status and a refusal point to, the last fault of a degraded plugin is shown, on one line', async (t) => {
+  const failing = testPlugin('failing', {
+    register: (ctx) =>
+      ctx.health({
+        id: 'check',
+        check: () => {
+          // Where it is thrown would blame the plugin whose folder this test is named after.
+          throw Object.assign(new Error(`the cellar\nis \u001b[31mflooded ${'deep '.repeat(90)}`), { stack: '' })
+        },
+      }),
+  })
+  const { request } = await startTestDaemon(t, { plugins: [failing] })
+  await request('GET', '/v1/status')
+  const { body } = await request('GET', '/v1/status')
+  const warnings: Record<string, string>[] = body.health.warnings
+  for (const code of ['plugin_degraded', 'plugin_health_check_failed'])
+    t.regex(warnings.find((warning) => warning['code'] === code)?.['action'] ?? '', /: holdfast plugins list$/u, code)
+  const [list] = coreCommands(unsafeCast<ShippedView>({})).filter(({ path }) => path.join(' ') === 'plugins list')
+  const shown = (rows: unknown): string[] => (list?.show?.(rows, 80) ?? '').split('\n')
+  const line = shown(body.plugins).find((one) => one.startsWith('failing '))
+  t.regex(line ?? '', / degraded .* failed in the health check check: the cellar.{1,4}is .*flooded deep/u)
+  t.false(line?.includes('\u001b'))
+  const [row] = body.plugins.filter(({ id }: { id: string }) => id === 'failing')
+  const [long] = shown([{ ...row, last_fault: { where: 'w '.repeat(5000), message: 'm '.repeat(5000) } }])
+  t.true((long ?? '').length < 800)
+})
+
 test('runtime-6: a section without a struct is refused with its plugin: the OpenAPI document is made of them', async (t) => {
   const collect = () => ({})
   const section = { name: 'its', collect, schema: unsafeCast<AnyStruct>({}) }
@@ -112,6 +139,47 @@ test('runtime-6: a section without a struct is refused with its plugin: the Open
       ['of-health', 'a health check must have the text id, the function check'],
     ],
   )
+})
+
+test('runtime-46: what would be a member of an answer or a word of a command line by a name that is no id is refused', async (t) => {
+  const bad = { id: 'Bad Name', name: 'Bad Name', profile: 'Bad Name' }
+  const work = { collect: () => ({}), schema: object({}), derive: () => {}, connect: () => {}, capabilities: {} }
+  const setting = { initial: () => ({}), change: { path: 'bad', fields: {}, value: () => ({}) } }
+  const points = ['status-sections@1', 'runtime-settings@1', 'model-providers@1', 'derivation-profiles@1']
+  const plugins = points.map((point) =>
+    testPlugin(point.replace('@1', ''), {
+      register: (ctx) => ctx.contribute({ point }, { ...bad, ...work, ...setting }),
+    }),
+  )
+  const { daemon, request } = await startTestDaemon(t, { plugins })
+  const told = daemon.view.plugins().flatMap(({ state, reason }) => (state === 'failed' ? [reason ?? ''] : []))
+  t.is(told.length, points.length)
+  for (const reason of told) t.regex(reason, /^the \w+ "Bad Name" of .* must be of small letters/u)
+  for (const path of ['/v1/status', '/v1/runtime']) t.false('Bad Name' in (await request('GET', path)).body)
+})
+
+test('runtime-6: a section that would take the name of a member of the status is refused with its plugin', async (t) => {
+  const section = { collect: () => ({}), schema: object({}) }
+  const sections: StatusSection[] = [
+    { ...section, name: 'plugins' },
+    { ...section, name: 'health', withoutState: true },
+    { ...section, name: 'probes', within: 'storage' },
+    { ...section, name: 'probes_of_mine', within: 'storage' },
+  ]
+  const plugins = sections.map((one, at) =>
+    testPlugin(`of-${at}`, { register: (ctx) => ctx.contribute(StatusSections, one) }),
+  )
+  const { daemon, request } = await startTestDaemon(t, { plugins })
+  const reasons = daemon.view.plugins().flatMap(({ state, reason }) => (state === 'failed' ? [reason] : []))
+  t.deepEqual(
+    reasons,
+    ['plugins', 'health', 'probes'].map(
+      (name) => `the status has a member ${name} of its own, so no section of it can have this name`,
+    ),
+  )
+  const { body } = await request('GET', '/v1/status')
+  t.true(Array.isArray(body.plugins))
+  t.deepEqual(body.storage.probes_of_mine, {})
 })
 
 test('runtime-4: a capability whose value JSON does not have is refused with its plugin', async (t) => {
