@@ -171,7 +171,8 @@ export interface Readiness {
 export interface ModelConnection {
   /**
    * Asks the model once. Must not throw and must not retry. Must end with exactly one `done` within the idle limit,
-   * also after an abort (then `failed` with class `aborted`), and must have closed its socket by then.
+   * also after an abort (then `failed` with class `aborted`), and must have closed its socket by then. Yields at most
+   * a million events.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>
   /** At once and without I/O: asked all the time. Where it throws or answers something else, the route is in error. */

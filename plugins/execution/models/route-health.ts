@@ -50,7 +50,7 @@ export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelCo
   return {
     readiness,
     stream: (request, signal) =>
-      readEvents(() => connection.stream(request, signal), {
+      readEvents(() => connection.stream(request, signal), signal, {
         ...watch,
         learn: (event) => learn(event, request.model),
       }),

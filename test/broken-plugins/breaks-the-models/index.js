@@ -45,6 +45,18 @@ const connections = {
       return { [Symbol.asyncIterator]: () => ({ next: () => events.next(), return: thrown }) }
     },
   }),
+  empty: () => ({
+    readiness: ready,
+    async *stream() {
+      while (true) yield { type: 'text_delta', text: '' }
+    },
+  }),
+  long: () => ({
+    readiness: ready,
+    async *stream() {
+      while (true) yield { type: 'text_delta', text: 'x'.repeat(100_000) }
+    },
+  }),
 }
 const others = {
   searches: { searches: thrown },

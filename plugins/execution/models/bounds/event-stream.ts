@@ -2,6 +2,7 @@
 import { fault, within, type Clock } from '../../../../core/plugin.js'
 import type { ModelEvent, ModelFailure } from '../contract.js'
 import { eventFault } from './event-fault.js'
+import { createStreamBounds } from './stream-bounds.js'
 
 export interface StreamWatch {
   /** Of the provider. */
@@ -22,6 +23,12 @@ type Reader = AsyncIterator<ModelEvent>
 const endMs = 10_000
 
 const failed = (failure: ModelFailure): ModelEvent => ({ type: 'done', outcome: 'failed', failure })
+
+const unheeded = failed({
+  class: 'aborted',
+  retryable: false,
+  message: 'The provider did not end when it was told to.',
+})
 
 /** In place of what breaks the contract of providers: the call has failed for good (models-76). */
 const broken = ({ provider, broke }: StreamWatch, wrong: string): ModelEvent => {
@@ -60,12 +67,17 @@ const closing =
   }
 
 /** The events of one answer. Throws what the stream throws, with its plugin to blame. */
-export const readEvents = (stream: () => AsyncIterable<ModelEvent>, watch: StreamWatch): AsyncIterable<ModelEvent> => ({
+export const readEvents = (
+  stream: () => AsyncIterable<ModelEvent>,
+  signal: AbortSignal,
+  watch: StreamWatch,
+): AsyncIterable<ModelEvent> => ({
   // No generator: that would cost each event two promises more.
   [Symbol.asyncIterator]() {
     const reader = openReader(stream, watch)
     const close = closing(reader, watch)
-    let isOver = false
+    const bounds = createStreamBounds(watch.clock)
+    let [isOver, wasAborted] = [false, false]
     const give = (event: ModelEvent): Result => {
       isOver = event.type === 'done'
       return { value: event, done: false }
@@ -73,7 +85,7 @@ export const readEvents = (stream: () => AsyncIterable<ModelEvent>, watch: Strea
     const look = (result: unknown): Result => {
       if (!isResult(result)) throw watch.blamed(fault('what its stream gave is no result of an iterator'))
       if (result.done === true) return result
-      const wrong = eventFault(result.value)
+      const wrong = eventFault(result.value) ?? bounds.exceeded(result.value)
       return give(watch.learn(wrong === undefined ? result.value : broken(watch, wrong)))
     }
     const fail = (error: unknown): never => {
@@ -86,8 +98,17 @@ export const readEvents = (stream: () => AsyncIterable<ModelEvent>, watch: Strea
         return fail(error)
       }
     }
+    const askOn = (): Promise<Result> | Result => {
+      if (signal.aborted && wasAborted) return give(unheeded)
+      wasAborted = signal.aborted
+      return ask()
+    }
     return {
-      next: () => (isOver ? close() : ask()),
+      next: () => {
+        if (isOver) return close()
+        const turn = bounds.turn()
+        return turn === undefined ? ask() : turn.then(askOn)
+      },
       return: close,
     }
   },

@@ -125,3 +125,25 @@ test('models-80: a stream that does not end well has been read all the same', as
   t.is((await run(daemon, { provider: 'end_thrown' }, 'completed', 'failed')).status, 'completed')
   isCharged(t, daemon, /^it has no words$/u, 'its end')
 })
+
+test('models-81: an answer without end leaves the others their turns, can be cancelled, and ends at its bounds', async (t) => {
+  const daemon = await start(t, ['empty', 'long'])
+  await openSession(daemon, 's2')
+  const { body } = await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'hello', provider: 'empty' })
+  const asked = performance.now()
+  t.is((await daemon.request('GET', '/healthz')).status, 200)
+  t.true(performance.now() - asked < 2000)
+  t.true((await daemon.request('POST', `/v1/runs/${body.run_id}/cancel`)).status < 300)
+  t.is((await until(daemon, body.run_id, 'cancelled', 'failed')).status, 'cancelled')
+  for (const [id, words] of [
+    ['empty', 'it has more than 1,000,000 events'],
+    ['long', 'it has more than 67,108,864 characters'],
+  ] as const) {
+    const { error } = await run(daemon, { provider: id }, 'completed', 'failed')
+    t.is(
+      error,
+      `model_provider_fault: The provider ${id} gave an answer that breaks the contract of providers: ${words}.`,
+    )
+    isCharged(t, daemon, new RegExp(words, 'u'), id)
+  }
+})
