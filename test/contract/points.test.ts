@@ -23,7 +23,6 @@ const unanswered: Readonly<Record<string, string>> = {
   'learning-users@1': told,
   'live-kinds@1': worker,
   'media-makers@1': worker,
-  'model-providers@1': worker,
   'reserved-metadata-keys@1': noFunctions,
   'route-backends@1': noFunctions,
   'run-memory-users@1': told,

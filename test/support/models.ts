@@ -1,5 +1,5 @@
 /** Small helpers to ask a model connection and to look at its answer. */
-import type { Json } from '../../core/plugin.js'
+import { fault, messageOf, type Json } from '../../core/plugin.js'
 import type {
   AssistantPart,
   ModelConnection,
@@ -26,6 +26,12 @@ export const requestOf = (messages: readonly ModelMessage[], more: Partial<Model
   generation: {},
   ...more,
 })
+
+/** For a route whose provider nobody charges. */
+export const unwatched = {
+  broke: (): void => {},
+  blamed: (error: unknown): Error => fault(messageOf(error), error),
+}
 
 /** The whole answer; a throw of the connection is a throw here. */
 export const ask = async (

@@ -5,6 +5,7 @@ import {
   definePoint,
   hasMembers,
   defineToken,
+  withAnswers,
   type Json,
   type JsonObject,
   type JsonSchema,
@@ -16,6 +17,7 @@ import type { ModelFamily } from './family.js'
 import type { RouteCapabilities } from './abilities/capabilities.js'
 import type { OwnModels } from './abilities/backends.js'
 import type { ContextWindow } from './bounds/context-window.js'
+import { providerAnswers } from './bounds/provider-answers.js'
 import type { Generation, GenerationFeature } from './generation.js'
 import type { FailureClass } from './bounds/failure-class.js'
 import type { PaceView, RateLimit, RouteEvent } from './bounds/rate-limit.js'
@@ -168,11 +170,12 @@ export interface Readiness {
 /** One usable connection to a provider. */
 export interface ModelConnection {
   /**
-   * Asks the model once. Must not throw and must not retry. Must end with
-   * exactly one `done` within the idle limit, also after an abort (then
-   * `failed` with class `aborted`), and must have closed its socket by then.
+   * Asks the model once. Must not throw and must not retry. Must end with exactly one `done` within the idle limit,
+   * also after an abort (then `failed` with class `aborted`), and must have closed its socket by then. Yields at most
+   * a million events.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>
+  /** At once and without I/O: asked all the time. Where it throws or answers something else, the route is in error. */
   readiness(): Readiness
 }
 
@@ -234,10 +237,13 @@ export interface ModelProvider {
   connect(options: ConnectionOptions): ModelConnection
 }
 /** Every provider of the daemon, by wire name. */
-export const ModelProviders: Point<ModelProvider> = definePoint<ModelProvider>(
-  'model-providers@1',
-  (provider) => provider.id,
-  hasMembers('a model provider', { id: 'id', connect: 'function', capabilities: 'object' }),
+export const ModelProviders: Point<ModelProvider> = withAnswers(
+  definePoint<ModelProvider>(
+    'model-providers@1',
+    (provider) => provider.id,
+    hasMembers('a model provider', { id: 'id', connect: 'function', capabilities: 'object' }),
+  ),
+  providerAnswers,
 )
 
 /** A named, configured way to a model: what a run pins when it starts (models-9). */

@@ -1,5 +1,5 @@
 /** Builds the configured way to a model. A route that cannot work is still a route: it says why and refuses. */
-import { digest, Problem, unsafeCast } from '../../../core/plugin.js'
+import { blame, digest, hasMembers, Problem, unsafeCast } from '../../../core/plugin.js'
 import { limitedRoute } from './limited-route.js'
 import { watchedRoute } from './route-health.js'
 import { createRoutePace, type RoutePace } from './route-pace.js'
@@ -12,6 +12,7 @@ import {
   type ModelRoute,
 } from './contract.js'
 import { windowOf } from './bounds/context-window.js'
+import { failedProvider } from './bounds/taken-readiness.js'
 import { modelErrors } from './errors.js'
 import { meantOf } from './file/route-words.js'
 import { refusing, type Unready } from './refusing.js'
@@ -98,7 +99,7 @@ const connect = (wish: Wish): ModelConnection => {
   if (fault !== undefined) return refusing(fault)
   const auth_ref = given(config.auth_ref)
   const connected = (key: () => string | undefined): ModelConnection =>
-    orRefusing(() => provider.connect({ ...connectionOptions(config, sources, key()), tellLimits: pace.told }))
+    orRefusing(wish, () => provider.connect({ ...connectionOptions(config, sources, key()), tellLimits: pace.told }))
   const connection =
     auth_ref === undefined
       ? connected(() => configuredKey(config, sources))
@@ -106,6 +107,8 @@ const connect = (wish: Wish): ModelConnection => {
   const watched = watchedRoute(connection, {
     provider: provider.id,
     broke: (wrong) => sources.broke(provider, wrong),
+    blamed: (error) => blame(provider, error),
+    clock: sources.clock,
     words: config.words,
     pace,
   })
@@ -165,14 +168,20 @@ const twoKeys: Unready = {
   action: 'Give either --auth-ref, or --api-key or --api-key-file.',
 }
 
+const connectionFault = hasMembers<ModelConnection>('a connection', { readiness: 'function', stream: 'function' })
+
 /** What cannot work is a connection that says so. */
-const orRefusing = (connect: () => ModelConnection): ModelConnection => {
+const orRefusing = ({ provider, sources }: Wish, connect: () => ModelConnection): ModelConnection => {
   try {
-    return connect()
+    const connection = connect()
+    const wrong = connectionFault(connection)
+    if (wrong === undefined) return connection
+    sources.broke(provider, `what connect returned is wrong: ${wrong}`)
   } catch (error) {
     if (error instanceof Problem) return refusing(unready(error))
-    throw error
+    sources.broke(provider, error)
   }
+  return refusing(failedProvider(provider.id))
 }
 
 const unready = ({ code, message, action }: Problem): Unready => ({

@@ -41,8 +41,8 @@ export interface KeySources {
   readonly clock: Clock
   /** Is told of each call that is held back, with its route. */
   readonly held: (route_id: string) => void
-  /** Is told of each answer that breaks the contract of providers. */
-  readonly broke: (provider: ModelProvider, wrong: string) => void
+  /** Is told of what breaks the contract of providers. */
+  readonly broke: (provider: ModelProvider, wrong: unknown) => void
   readonly holds: HoldsOf
   readonly secrets: Secrets
   /** Undefined if nothing stores secrets. */

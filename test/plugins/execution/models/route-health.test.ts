@@ -4,11 +4,12 @@ import type { FailureClass, ModelEvent } from '../../../../plugins/execution/mod
 import { flagWords } from '../../../../plugins/execution/models/file/route-words.js'
 import { watchedRoute } from '../../../../plugins/execution/models/route-health.js'
 import { createRoutePace } from '../../../../plugins/execution/models/route-pace.js'
-import { ask, requestOf, userText } from '../../../support/models.js'
+import { ask, requestOf, unwatched, userText } from '../../../support/models.js'
 
 test('models-12: a route is a warning from a call that failed until one that succeeds, unless the question was at fault', async (t) => {
   let next: ModelEvent = { type: 'done', outcome: 'stop', usage: { input_tokens: 1, output_tokens: 1 } }
   const success = next
+  const clock = createClock()
   const route = watchedRoute(
     {
       readiness: () => ({ state: 'ok', code: 'ready', message: 'Ready.' }),
@@ -16,7 +17,7 @@ test('models-12: a route is a warning from a call that failed until one that suc
         yield next
       },
     },
-    { provider: 'test', broke: () => {}, words: flagWords, pace: createRoutePace(createClock(), () => {}) },
+    { provider: 'test', ...unwatched, clock, words: flagWords, pace: createRoutePace(clock, () => {}) },
   )
   const fails = async (cls: FailureClass): Promise<string> => {
     next = { type: 'done', outcome: 'failed', failure: { class: cls, retryable: false, message: `It is ${cls}.` } }

@@ -6,7 +6,7 @@ import { createRoutePace } from '../../../../plugins/execution/models/route-pace
 import type { ModelEvent, ModelFailure } from '../../../../plugins/execution/models/contract.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { createLatch } from '../../../support/latch.js'
-import { ask, requestOf, userText } from '../../../support/models.js'
+import { ask, requestOf, unwatched, userText } from '../../../support/models.js'
 
 const limited: ModelFailure = { class: 'rate_limited', retryable: true, message: 'Slow down.' }
 
@@ -31,7 +31,7 @@ const setup = (t: ExecutionContext, most = 0) => {
     },
   }
   const route = limitedRoute(
-    watchedRoute(connection, { provider: 'test', broke: () => {}, words: flagWords, pace }),
+    watchedRoute(connection, { provider: 'test', ...unwatched, clock, words: flagWords, pace }),
     most,
     pace,
   )

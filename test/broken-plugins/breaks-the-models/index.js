@@ -1,0 +1,93 @@
+// Each provider breaks its contract in the way that its name tells.
+const thrown = () => {
+  throw new Error('it has no words')
+}
+const ready = () => ({ state: 'ok', code: 'ready', message: 'It listens.' })
+const usage = { input_tokens: 1, output_tokens: 1 }
+const stop = { type: 'done', outcome: 'stop', usage }
+const part = { type: 'part', part: { type: 'text', text: 'Well.' } }
+async function* stream() {
+  yield part
+  yield stop
+}
+let asked = 0
+
+const connections = {
+  ready_thrown: () => ({ readiness: thrown, stream }),
+  ready_bare: () => ({
+    readiness: () => {
+      throw null
+    },
+    stream,
+  }),
+  ready_later: () => ({ readiness: () => ((asked += 1) > 1 ? thrown() : ready()), stream }),
+  ready_promise: () => ({ readiness: async () => ready(), stream }),
+  ready_rejected: () => ({ readiness: async () => thrown(), stream }),
+  ready_number: () => ({ readiness: () => 5, stream }),
+  ready_odd: () => ({ readiness: () => ({ ...ready(), state: 'odd' }), stream }),
+  ready_more: () => ({ readiness: () => ({ ...ready(), more: 10, toJSON: undefined }), stream }),
+  connect_thrown: thrown,
+  connect_nothing: () => undefined,
+  connect_promise: async () => ({ readiness: ready, stream }),
+  connect_mute: () => ({ readiness: ready }),
+  stream_thrown: () => ({ readiness: ready, stream: thrown }),
+  stream_number: () => ({ readiness: ready, stream: () => 5 }),
+  stream_results: () => ({ readiness: ready, stream: () => ({ [Symbol.asyncIterator]: () => ({ next: () => 5 }) }) }),
+  stream_next: () => ({ readiness: ready, stream: () => ({ [Symbol.asyncIterator]: () => ({ next: thrown }) }) }),
+  stream_bare: () => ({
+    readiness: ready,
+    stream: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(null) }) }),
+  }),
+  end_thrown: () => ({
+    readiness: ready,
+    stream: () => {
+      const events = stream()
+      return { [Symbol.asyncIterator]: () => ({ next: () => events.next(), return: thrown }) }
+    },
+  }),
+  empty: () => ({
+    readiness: ready,
+    async *stream() {
+      while (true) yield { type: 'text_delta', text: '' }
+    },
+  }),
+  long: () => ({
+    readiness: ready,
+    async *stream() {
+      while (true) yield { type: 'text_delta', text: 'x'.repeat(100_000) }
+    },
+  }),
+}
+const others = {
+  searches: { searches: thrown },
+  window: { context_window: () => ({ tokens: 'many' }) },
+  family: { family: { rule: 'be told', has: thrown } },
+}
+
+export default ({ definePoint }) => ({
+  id: 'breaks-the-models',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Its model providers break their contract.',
+  register(ctx) {
+    const provider = (id, more) => ({
+      id,
+      summary: 'Breaks its contract.',
+      default_model: 'm',
+      capabilities: {
+        matrix_version: 2,
+        multimodal_input: false,
+        native_web_search: true,
+        image_generation: false,
+        image_edit: false,
+        audio_generation: false,
+        transcription: false,
+      },
+      connect: () => ({ readiness: ready, stream }),
+      ...more,
+    })
+    const add = (...providers) => ctx.contribute(definePoint('model-providers@1'), ...providers)
+    add(...Object.entries(connections).map(([id, connect]) => provider(id, { connect })))
+    add(...Object.entries(others).map(([id, more]) => provider(id, more)))
+  },
+})

@@ -1,0 +1,149 @@
+/** Providers of a third-party plugin that break their contract: their routes are in error, and all the rest stands. */
+import test, { type ExecutionContext } from 'ava'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { rootWith } from '../../../support/broken-plugins.js'
+import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { openSession, until } from '../../../support/runs.js'
+
+const plugin = 'breaks-the-models'
+
+/** With these routes beside a good one, which is the default. */
+const start = async (t: ExecutionContext, routes: readonly string[]): Promise<TestDaemon> => {
+  const root = await rootWith(plugin)
+  const tables = routes.map((id) => `[routes.${id}]\ndriver = "${id}"\n`)
+  const file = `default_route = "main"\n[routes.main]\ndriver = "demo"\n${tables.join('')}`
+  await writeFile(path.join(root, 'config', 'routes.toml'), file)
+  const daemon = await startTestDaemon(t, { root })
+  await openSession(daemon)
+  return daemon
+}
+
+const charged = ({ daemon }: TestDaemon) => daemon.view.plugins().filter(({ fault_count: count }) => count > 0)
+
+/** It alone is charged, last with this. */
+const isCharged = (t: ExecutionContext, daemon: TestDaemon, words: RegExp, what: string): void => {
+  const faulty = charged(daemon)
+  t.deepEqual(
+    faulty.map(({ id }) => id),
+    [plugin],
+    what,
+  )
+  t.regex(faulty[0]?.last_fault?.message ?? '', words, what)
+}
+
+const run = async (daemon: TestDaemon, more: object, ...statuses: string[]) => {
+  const { status, body } = await daemon.request('POST', '/v1/sessions/s1/runs', { content: '/say hello', ...more })
+  return status === 202 || status === 201 || status === 200 ? until(daemon, body.run_id, ...statuses) : body
+}
+
+const unready: readonly (readonly [string, RegExp])[] = [
+  ['ready_thrown', /^it has no words$/u],
+  ['ready_bare', /^null$/u],
+  ['ready_later', /^it has no words$/u],
+  ['ready_promise', /not plain JSON: it is neither/u],
+  ['ready_rejected', /not plain JSON: it is neither/u],
+  ['ready_number', /^what it returned is wrong: it must be/u],
+  ['ready_odd', /^what it returned is wrong: state must be/u],
+  ['connect_thrown', /^it has no words$/u],
+  ['connect_nothing', /^what connect returned is wrong: a connection must be an object$/u],
+  ['connect_promise', /^what connect returned is wrong: a connection must have the function readiness, the function/u],
+  ['connect_mute', /^what connect returned is wrong: a connection must have the function stream$/u],
+]
+
+for (const [id, words] of unready)
+  test(`models-80: a provider that does not say whether its route is ready is charged, and its route alone is in error: ${id}`, async (t) => {
+    const daemon = await start(t, [id])
+    for (let look = 0; look < 2; look += 1) await daemon.request('GET', '/v1/status')
+    const { body } = await daemon.request('GET', '/v1/status')
+    const { routes, active_route_ready } = body.provider_readiness
+    t.true(active_route_ready)
+    t.like(
+      routes.map(({ state, code }: any) => [state, code]),
+      [
+        ['ok', 'ready'],
+        ['error', 'provider_fault'],
+      ],
+    )
+    const told = body.health.warnings.find(({ code }: any) => code === 'provider_route_not_ready')
+    t.like(told, { related_id: id, severity: 'warning' })
+    t.regex(told.message, new RegExp(`: The plugin of the provider ${id} failed when`, 'u'))
+    t.regex(told.action, /holdfast plugins list/u)
+    isCharged(t, daemon, words, id)
+    t.is(charged(daemon)[0]?.fault_count, 1, 'the same fault is charged once')
+    t.is((await daemon.request('GET', '/v1/runtime')).body.route_diagnostics[0].code, 'provider_fault')
+    t.is((await run(daemon, { provider: id })).code, 'route_not_ready')
+    t.is((await run(daemon, {}, 'completed', 'failed')).status, 'completed')
+  })
+
+test('models-80: a daemon whose only route has a provider that throws starts, and says why it has no model', async (t) => {
+  const daemon = await startTestDaemon(t, { root: await rootWith(plugin), flags: { provider: 'ready_thrown' } })
+  await openSession(daemon)
+  const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
+  const told = warnings.find(({ code }: any) => code === 'provider_active_route_not_ready')
+  t.regex(told.message, /^The plugin of the provider ready_thrown failed when/u)
+  t.is((await run(daemon, {})).code, 'route_not_ready')
+  isCharged(t, daemon, /^it has no words$/u, 'the provider')
+})
+
+test('models-80: what a provider says beyond its readiness is left out', async (t) => {
+  const daemon = await start(t, ['ready_more'])
+  const { routes } = (await daemon.request('GET', '/v1/status')).body.provider_readiness
+  t.like(routes[1], { route_id: 'ready_more', state: 'ok', code: 'ready', message: 'It listens.', more: undefined })
+  t.is((await run(daemon, { provider: 'ready_more' }, 'completed', 'failed')).status, 'completed')
+})
+
+test('models-80: what a provider knows of its models is charged where it throws or is garbage, and runs go on', async (t) => {
+  const all = { searches: /^it has no words$/u, window: /tokens must be/u, family: /^it has no words$/u }
+  for (const [id, words] of Object.entries(all)) {
+    const daemon = await start(t, [id])
+    t.is((await run(daemon, { provider: id }, 'completed', 'failed')).status, 'completed', id)
+    isCharged(t, daemon, words, id)
+  }
+})
+
+const streams: readonly (readonly [string, RegExp])[] = [
+  ['stream_thrown', /^it has no words$/u],
+  ['stream_number', /^what its stream returned yields no events$/u],
+  ['stream_results', /^what its stream gave is no result of an iterator$/u],
+  ['stream_next', /^it has no words$/u],
+  ['stream_bare', /^null$/u],
+]
+
+test('models-80: a stream that is none fails its run, and its plugin is charged', async (t) => {
+  for (const [id, words] of streams) {
+    const daemon = await start(t, [id])
+    const { status, error } = await run(daemon, { provider: id }, 'completed', 'failed')
+    t.is(status, 'failed', id)
+    t.true(error.startsWith(`model_unknown: The provider ${id} failed in an unexpected way`), error)
+    isCharged(t, daemon, words, id)
+  }
+})
+
+test('models-80: a stream that does not end well has been read all the same', async (t) => {
+  const daemon = await start(t, ['end_thrown'])
+  t.is((await run(daemon, { provider: 'end_thrown' }, 'completed', 'failed')).status, 'completed')
+  isCharged(t, daemon, /^it has no words$/u, 'its end')
+})
+
+test('models-81: an answer without end leaves the others their turns, can be cancelled, and ends at its bounds', async (t) => {
+  const daemon = await start(t, ['empty', 'long'])
+  await openSession(daemon, 's2')
+  const { body } = await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'hello', provider: 'empty' })
+  const asked = performance.now()
+  t.is((await daemon.request('GET', '/healthz')).status, 200)
+  t.true(performance.now() - asked < 2000)
+  t.true((await daemon.request('POST', `/v1/runs/${body.run_id}/cancel`)).status < 300)
+  t.is((await until(daemon, body.run_id, 'cancelled', 'failed')).status, 'cancelled')
+  for (const [id, words] of [
+    ['empty', 'it has more than 1,000,000 events'],
+    ['long', 'it has more than 67,108,864 characters'],
+  ] as const) {
+    const { error } = await run(daemon, { provider: id }, 'completed', 'failed')
+    t.is(
+      error,
+      `model_provider_fault: The provider ${id} gave an answer that breaks the contract of providers: ${words}.`,
+    )
+    isCharged(t, daemon, new RegExp(words, 'u'), id)
+  }
+})
