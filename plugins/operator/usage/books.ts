@@ -49,11 +49,13 @@ export const createBooks = ({
       const price = prices.find(route, model)
       const sums = price === undefined ? counted : { ...counted, cost_microusd: costOf(price, counted) }
       const day = days.of(tx.now)
-      day_books.add(tx, day, { route, sums, purpose, inSession: session_id !== undefined })
-      if (session_id !== undefined) {
-        totals.books(session_id, day)
-        tx.put(store.sessions, withSessionCall(store, { day, session_id }, { route, sums, purpose }))
+      const call = { route, sums, purpose }
+      const session = session_id === undefined ? undefined : withSessionCall(store, { day, session_id }, call)
+      if (session !== undefined) {
+        totals.books(session.session_id, day)
+        tx.put(store.sessions, session)
       }
+      day_books.add(tx, day, { call, session })
       tx.after(() => {
         measured.add(route, sums)
         if (session_id !== undefined) session_ids.add(session_id)

@@ -1,17 +1,28 @@
 /**
- * What each day used. A call is written with its session alone, and its day adds it in memory once it is durable. The
- * record of such a day says that it is open, and a start behind a kill sums it up from its sessions.
+ * What each day used. A call is written with its session alone, and its day adds it in memory. The record of such a day
+ * says that it is open, and a start behind a kill sums it up from its sessions.
  */
 import { thrownText, type Log, type State, type Tx } from '../../../core/plugin.js'
-import { joined, withCall, type Call, type DayRecord, type DaySums, type Sums, type UsageStore } from './store.js'
+import {
+  idOf,
+  joined,
+  totalOf,
+  withCall,
+  type Call,
+  type DayRecord,
+  type DaySums,
+  type SessionSums,
+  type Sums,
+  type UsageStore,
+} from './store.js'
 
 export interface DayBooks {
-  /** The sums of a day, of calls that are durable; undefined where nothing was used. */
+  /** The sums of a day, with what waits for the disk; undefined where nothing was used. */
   find(day: string): DaySums | undefined
   /** Days that have a record, in order. */
   ids(): readonly string[]
-  /** Adds a call when the commit is durable, whose session is put in the same commit if it has one. */
-  add(tx: Tx, day: string, call: Call & { readonly inSession: boolean }): void
+  /** Adds a call; `session` is what was put for it in the same commit, if it has one. */
+  add(tx: Tx, day: string, added: { readonly call: Call; readonly session: SessionSums | undefined }): void
   /** Sums up the days that a kill left open. */
   begin(inTurn: () => Promise<void>): Promise<void>
   /** The days of this life stand in their records. */
@@ -26,9 +37,15 @@ export interface DayBookParts {
 
 /** A day of which calls ended in this life, or that a kill left open. */
 interface Counted {
+  /** Of calls that are durable. */
   sums: Sums
-  /** Calls that are not durable yet; those that never became so stay, and the day is left open. */
-  waiting: number
+  /** The others, in the order of their commits; some may have failed. */
+  waiting: readonly Waiting[]
+}
+interface Waiting {
+  readonly call: Call
+  /** False when its commit has failed: what it put was taken back. */
+  readonly isThere: () => boolean
 }
 
 const nothing: Sums = { routes: [] }
@@ -42,7 +59,7 @@ export const createDayBooks = ({ state, store, log }: DayBookParts): DayBooks =>
   const countedOf = (day: string, record: Sums = nothing): Counted => {
     const known = counted.get(day)
     if (known !== undefined) return known
-    const made = { sums: record, waiting: 0 }
+    const made: Counted = { sums: record, waiting: [] }
     counted.set(day, made)
     return made
   }
@@ -57,7 +74,7 @@ export const createDayBooks = ({ state, store, log }: DayBookParts): DayBooks =>
   /** One that stays open is summed up by the next start. */
   const closeAllBut = async (current: string | undefined): Promise<void> => {
     for (const [day, one] of counted)
-      if (day !== current && one.waiting === 0)
+      if (day !== current && !one.waiting.some(({ isThere }) => isThere()))
         await close(day, one).catch((error: unknown) =>
           log.warn('a day of usage was left open', { day, error: thrownText(error) }),
         )
@@ -72,28 +89,42 @@ export const createDayBooks = ({ state, store, log }: DayBookParts): DayBooks =>
       if (own.length < step) return sums
     }
   }
-  const open = (tx: Tx, record: DayRecord, call: Call & { readonly inSession: boolean }): void => {
-    const { apart = nothing } = record
-    if (!call.inSession) tx.put(store.days, { ...record, apart: withCall(apart, call), open: true })
-    else if (record.open !== true) tx.put(store.days, { ...record, apart, open: true })
+  const callsApart = (day: string): number => totalOf([store.days.find(day)?.apart]).calls
+  const callsOf = (id: string): number => totalOf([store.sessions.find(id)]).calls
+  const open = (tx: Tx, record: DayRecord, apart: Sums): void => {
+    if (record.open !== true || apart !== record.apart) tx.put(store.days, { ...record, apart, open: true })
+  }
+  /** Sums grow with each call: what is less has been taken back. */
+  const waitFor = (call: Call, day: string, session: SessionSums | undefined): Waiting => {
+    if (session === undefined) {
+      const calls = callsApart(day)
+      return { call, isThere: () => callsApart(day) >= calls }
+    }
+    const [id, { calls }] = [idOf(day, session.session_id), totalOf([session])]
+    return { call, isThere: () => callsOf(id) >= calls }
   }
   return {
     find(day) {
       const known = counted.get(day)
       if (known === undefined) return store.days.find(day)
-      return known.sums.routes.length === 0 ? undefined : { day, ...known.sums }
+      const there = known.waiting.filter(({ isThere }) => isThere())
+      const sums = there.reduce((all, { call }) => withCall(all, call), known.sums)
+      return sums.routes.length === 0 ? undefined : { day, ...sums }
     },
     ids: () => store.days.ids('all', 'all'),
-    add(tx, day, call) {
+    add(tx, day, { call, session }) {
       const record = store.days.find(day)
       const isOfEarlierVersion = record !== undefined && record.apart === undefined
       if (isOfEarlierVersion) return tx.put(store.days, { day, ...withCall(record, call) })
       const own = countedOf(day, record)
-      open(tx, record ?? { day, ...nothing }, call)
-      own.waiting += 1
+      const { apart = nothing } = record ?? {}
+      open(tx, record ?? { day, ...nothing }, session === undefined ? withCall(apart, call) : apart)
+      const waiting = waitFor(call, day, session)
+      own.waiting = [...own.waiting, waiting]
       tx.after(() => {
         own.sums = withCall(own.sums, call)
-        own.waiting -= 1
+        // Those before it have failed: commits become durable in their order.
+        own.waiting = own.waiting.slice(own.waiting.indexOf(waiting) + 1)
         if (day === latest) return
         latest = day
         void closeAllBut(day)

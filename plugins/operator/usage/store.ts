@@ -26,7 +26,7 @@ const dayCollection: CollectionSpec<DayRecord> = {
 }
 
 const dayLength = '2026-11-23'.length
-const idOf = (day: string, session_id: string): string => `${day}:${session_id}`
+export const idOf = (day: string, session_id: string): string => `${day}:${session_id}`
 /** What an id is of. */
 export const partsOfId = (id: string) => ({ day: id.slice(0, dayLength), session_id: id.slice(dayLength + 1) })
 

@@ -20,8 +20,9 @@ const live = async (root: string, on?: Disk) => {
   const call = (day: string, session_id?: string, purpose?: string): Promise<void> =>
     state.commit((tx) => {
       const one = { route: 'demo', sums: { calls: 1, input_tokens: 10, output_tokens: 1 }, purpose }
-      books.add(tx, day, { ...one, inSession: session_id !== undefined })
-      if (session_id !== undefined) tx.put(store.sessions, withSessionCall(store, { day, session_id }, one))
+      const session = session_id === undefined ? undefined : withSessionCall(store, { day, session_id }, one)
+      if (session !== undefined) tx.put(store.sessions, session)
+      books.add(tx, day, { call: one, session })
     })
   const calls = (day: string): number => totalOf([books.find(day)]).calls
   /** Purposes stand in the order in which they came, which a sum of sessions does not know. */
@@ -124,13 +125,17 @@ test('calls that the disk refused are in no sum, neither in this life nor in the
   }
   const first = await live(root, on)
   await first.call(monday, 'a')
+  const counted = [first.call(monday, 'a'), first.call(monday)]
+  t.is(first.calls(monday), 3, 'a budget looks before they are durable')
+  await Promise.all(counted)
   isFull = true
   await t.throwsAsync(first.call(monday, 'a'))
+  await t.throwsAsync(first.call(monday))
   await t.throwsAsync(first.call(tuesday, 'a'))
-  t.deepEqual([monday, tuesday].map(first.calls), [1, 0])
+  t.deepEqual([monday, tuesday].map(first.calls), [3, 0])
   isFull = false
   await first.end().catch(() => undefined)
   const second = await live(root)
-  t.deepEqual([monday, tuesday].map(second.calls), [1, 0])
+  t.deepEqual([monday, tuesday].map(second.calls), [3, 0])
   await second.end()
 })
