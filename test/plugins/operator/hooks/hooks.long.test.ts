@@ -136,6 +136,32 @@ test('hooks-12: exit 2 blocks with standard error as the reason; other codes are
   t.is((await request('POST', '/v1/runtime/hooks/dead-letter/nobody/resolve', {})).body.code, 'dead_letter_not_found')
 })
 
+test('hooks-12: a command that the shell cannot read has failed, and blocks nothing by itself', async (t) => {
+  const { set, run, made, outcomes, letters } = await daemonWith(t)
+  const unread = `curl -H 'X-Auth: hunter2Zq8vR3wLx7Tb5' https://x (`
+  const cannot = /^the shell cannot read its command: \w+: (?:\d+: )?eval: [^\n|]*syntax error/iu
+  let calls = 0
+  for (const shell of ['bash', 'sh'])
+    for (const text of [unread, `set -e\n: first\n${unread}`]) {
+      await set({ pre_tool_use: [command(text, { shell })] })
+      await run()
+      t.is(made.length, (calls += 1), text)
+      const { error } = (await letters())[0]
+      t.regex(error, cannot)
+      t.notRegex(error, /hunter2|curl/u)
+    }
+  await set({ pre_tool_use: [{ ...command(unread), failure_policy: { mode: 'closed' } }] })
+  await run()
+  t.regex((await outcomes()).at(-1).output.error.reason, /^the hook failed: the shell cannot read/u)
+  const told = (await letters()).length
+  const patterns = `shopt -s extglob\ncase $1 in !(a|b)) eval 'echo ) >&2' ;; esac; echo no >&2; exit 2`
+  for (const text of ['exit 2\n)', 'sh -c "echo no >&2; exit 2"', patterns]) {
+    await set({ pre_tool_use: [command(text)] })
+    await run()
+    t.deepEqual([made.length, (await letters()).length], [calls, told], text)
+  }
+})
+
 test('hooks-13: an HTTP hook gets the invocation by POST; private addresses and wrong URLs are refused', async (t) => {
   const { set, run, made, letters } = await daemonWith(t)
   const receiver = await startReceiver(t)
