@@ -362,6 +362,33 @@ test('hooks-36: why a command failed is told with the last lines of its standard
   t.like((await letters())[0], { error: 'its outcome is no JSON: {decision: "block"}' })
 })
 
+test('hooks-36: of its command and its variables nothing is told that may be secret, in no form, and names are', async (t) => {
+  const [secret, value] = ['hunter2Zq8vR3wLx7Tb5', 'quiet-canary-value']
+  process.env['HOLDFAST_TEST_PLAIN'] = value
+  t.teardown(() => delete process.env['HOLDFAST_TEST_PLAIN'])
+  const config = { hooks: { pass_environment: ['HOLDFAST_TEST_PLAIN'] } }
+  const { set, run, outcomes, letters, log } = await daemonWith(t, undefined, { config })
+  const variable = '"$HOLDFAST_TEST_PLAIN"'
+  for (const [text, told] of [
+    [`mycli-${secret} --go`, /: \[redacted\]: command not found$/u],
+    [`jqq --go`, /: jqq: command not found$/u],
+    ['/nowhere/sha256sum/python311', /: \/nowhere\/sha256sum\/python311: No such file/u],
+    [`/nowhere/${secret}/run`, /: \/nowhere\/\[redacted\]\/run: No such file/u],
+    [`f() { echo "$2" >&2; exit 1; }; f -H 'X-Auth: plainwords'`, /: X-Auth: \[redacted\]$/u],
+    [`echo denied for ${variable} >&2; exit 1`, /: denied for \[redacted\]$/u],
+    [`echo $(printf %s ${variable} | base64) >&2; exit 1`, /: \[redacted\]={0,2}$/u],
+  ] as const) {
+    await set({ pre_tool_use: [command(text)] })
+    await run()
+    t.regex((await letters())[0].error, told, text)
+  }
+  await set({ pre_tool_use: [command(`echo not for ${variable} or anybody >&2; exit 2`)] })
+  await run()
+  t.is((await outcomes()).at(-1).output.error.reason, 'not for [redacted] or anybody')
+  const all = JSON.stringify([log, await letters(), await outcomes()])
+  for (const one of [secret, value, 'plainwords']) t.false(all.includes(one), one)
+})
+
 test('hooks-2, hooks-5: who is said to refuse or withhold is the hook that did, and not who was asked before', async (t) => {
   const { set, run, request } = await daemonWith(t)
   const hook = (name: string, outcome: object) => ({ ...command(`echo '${JSON.stringify(outcome)}'`), name })

@@ -1,5 +1,5 @@
 /** Whether a shell can read a command: one that it cannot ends with the code by which commands block. */
-import type { Captured } from '../../../core/plugin.js'
+import type { Captured } from '../../../../core/plugin.js'
 
 /** How a shell says what it cannot do itself, in whatever language: `bash: eval: line 1: …`, `sh: 1: eval: …`. */
 const ownWords = /^\S+: (?:\d+: )?eval: /u

@@ -12,10 +12,10 @@ import {
   type Clock,
   type Supervised,
   type SupervisedProgram,
-} from '../../../core/plugin.js'
+} from '../../../../core/plugin.js'
 import { readingOf, shellComplaint } from './readable.js'
-import { blockOf, mostTold, type Answered } from './outcome/outcome.js'
-import { saidOutcome } from './outcome/said-outcome.js'
+import { blockOf, mostTold, type Answered } from '../outcome/outcome.js'
+import { saidOutcome } from '../outcome/said-outcome.js'
 
 export interface CommandParts {
   readonly supervised: Supervised
