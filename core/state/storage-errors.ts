@@ -1,5 +1,6 @@
 import { defineErrors } from '../base/errors.js'
 import { codeOf } from './errors.js'
+import { defaultTuning } from './tuning.js'
 
 /** Problems of the store. */
 export const storageErrors = defineErrors({
@@ -55,9 +56,11 @@ export type ReadOnlyReason =
   | 'damaged'
   | 'halted'
 
+const leastFree = `${defaultTuning.freeBytes / 1024 ** 2} MiB`
+
 /** What the operator can do, by reason. */
 export const readOnlyActions: Readonly<Record<ReadOnlyReason, string>> = {
-  disk_full: 'Free space on the state root; writing resumes by itself.',
+  disk_full: `Free space on the file system of the state root: writing resumes by itself when ${leastFree} are free.`,
   too_many_files: 'Raise the limit of open files or close connections; writing resumes by itself.',
   io_error: 'Check the disk and its mount; writing resumes by itself when it answers again.',
   sync_failed: 'Check the disk, then restart the daemon: it re-verifies everything from disk.',

@@ -2,7 +2,7 @@
 import { assertNever, messageOf, outboundTarget, type Outbound } from '../../../core/plugin.js'
 import type { Invocation } from '../../execution/interception/contract.js'
 import { askByAgent, type AgentParts } from './agent-hook.js'
-import { runCommand, type CommandParts } from './command-hook.js'
+import { runCommand, type CommandParts } from './command/command-hook.js'
 import type { HookCallback } from './contract.js'
 import type { HookDefinition } from './definitions.js'
 import { postHook } from './http-hook.js'

@@ -8,6 +8,7 @@ import {
   object,
   record,
   rule,
+  secretsInAddress,
   secretsPassed,
   string,
   visibleLine,
@@ -128,9 +129,19 @@ interface BesideParts {
 export const createBeside = ({ list, config, secrets }: BesideParts) => {
   const now = (): HooksBeside => list.beside() ?? config
   const guard = (): void => secretsPassed(now().pass_environment).forEach(secrets.guard)
+  const seen = (pass: readonly string[]) => childEnvironment({ pass, redact: secrets.redact })
   return {
     allow_cidrs: () => now().allow_cidrs,
-    environment: () => childEnvironment({ pass: now().pass_environment, redact: secrets.redact }),
+    environment: () => seen(now().pass_environment),
+    /** Values that commands see because the file names their variables; a path is none. */
+    passed(): readonly string[] {
+      const pass = now().pass_environment
+      if (pass.length === 0) return []
+      const usual = seen([])
+      return Object.entries(seen(pass)).flatMap(([name, value]) =>
+        name in usual || value.startsWith('/') ? [] : [value, ...secretsInAddress(value)],
+      )
+    },
     /** Has what is secret of what is passed on redacted, also where a saved file names it. */
     guardPassed() {
       guard()

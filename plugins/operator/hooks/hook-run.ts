@@ -1,5 +1,13 @@
 /** One hook and one invocation: attempts within a time, the ledger, and what a failure means. */
-import { digest, withoutSecrets, type Clock, type Ids, type Log, type State } from '../../../core/plugin.js'
+import {
+  digest,
+  withoutSecrets,
+  type Clock,
+  type Ids,
+  type Log,
+  type Secrets,
+  type State,
+} from '../../../core/plugin.js'
 import type { ActionOutcome, ExternalActions, OpenCalls } from '../../execution/external-actions/contract.js'
 import type { Invocation, Ruling } from '../../execution/interception/contract.js'
 import { attempt, targetOf, type AttemptParts, type Attempted } from './attempt.js'
@@ -7,6 +15,7 @@ import type { DeadLetters } from './dead-letters.js'
 import { defaultTimeoutMs, mostRetries, type HookDefinition } from './definitions.js'
 import type { HookPermissions } from './outcome/permissions.js'
 import { contractVersion, documentOf } from './invocation.js'
+import { ownSecrets } from './command/own-secrets.js'
 import { blockOf, shownRuling, strangeText, type Answered } from './outcome/outcome.js'
 
 /** Since the start of the daemon. */
@@ -27,6 +36,10 @@ export interface HookParts extends AttemptParts {
   readonly permissions: HookPermissions
   readonly counts: HookCounts
   readonly clock: Clock
+  /** Values that commands are passed by name. */
+  readonly passed: () => readonly string[]
+  /** Has a value redacted until the answer is called. */
+  readonly guard: Secrets['guard']
   /** Aborts when the plugin stops. */
   readonly ending: AbortSignal
 }
@@ -148,6 +161,13 @@ const granted = async (parts: HookParts, { session_id }: Invocation, answered: A
   return { fault: 'there is no room for its permission rules: a session has as many as it may' }
 }
 
+/** While a command is asked, what it may say back of its own text and variables is redacted; the answer ends that. */
+const guardOwn = ({ guard, passed }: HookParts, { executor }: HookDefinition): (() => void) => {
+  if (executor.type !== 'command') return () => {}
+  const undo = [...ownSecrets(executor), ...passed()].map(guard)
+  return () => undo.forEach((letGo) => letGo())
+}
+
 /** The ruling of one hook; undefined for no objection. Ends when its time is over, whatever the hook does. */
 export const askHook = async (
   parts: HookParts,
@@ -168,6 +188,7 @@ export const askHook = async (
     signal,
   }
   parts.counts.executions += 1
+  const letGo = guardOwn(parts, definition)
   try {
     const conclude = await enter(parts, attempted)
     const { answered: said, attempts } = await tryAll(parts, attempted)
@@ -187,6 +208,7 @@ export const askHook = async (
     return await fail(parts, attempted, { answered, attempts, error })
   } finally {
     cancel()
+    letGo()
   }
 }
 

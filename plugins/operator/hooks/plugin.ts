@@ -82,6 +82,7 @@ export default definePlugin({
       agents,
       runs,
       redact: secrets.redact,
+      guard: secrets.guard,
       ledger,
       letters,
       calls,

@@ -86,10 +86,20 @@ const runsLine = (runs: NonNullable<Answer['runs']>): string => {
   return parts.length === 0 ? '0' : `${runs.total}: ${parts.join(', ')}`
 }
 
+/** Plugins of one state that are told by name. */
+const mostOdd = 3
 /** Why a plugin is not ready is told by its warning. */
-const pluginsLine = (plugins: Answer['plugins']): string => {
-  const odd = plugins.filter(({ state }) => state !== 'ready')
-  return [`${plugins.length - odd.length} ready`, ...odd.map(({ id, state }) => `${id} is ${state}`)].join('; ')
+const pluginsLine = ({ plugins, storage }: Answer): string => {
+  const ofState = new Map<string, string[]>()
+  for (const { id, state } of plugins) ofState.set(state, [...(ofState.get(state) ?? []), id])
+  const ready = ofState.get('ready')?.length ?? 0
+  ofState.delete('ready')
+  const told = ([state, ids]: readonly [string, readonly string[]]): string => {
+    const are = state === 'registered' && !storage.ok ? 'wait for storage' : `are ${state}`
+    if (ids.length <= mostOdd) return ids.map((id) => `${id} is ${state}`).join('; ')
+    return `${ids.length} ${are}: ${ids.slice(0, mostOdd).join(', ')}, …`
+  }
+  return [`${ready} ready`, ...[...ofState].map(told)].join('; ')
 }
 
 /** Notes are there for who asks; what waits for somebody is a warning or an error. */
@@ -154,7 +164,7 @@ const facts = (answer: Answer): (readonly [string, string])[] => {
     ...(sessions === undefined ? [] : [['sessions', String(sessions.total)] as const]),
     ...(runs === undefined ? [] : [['runs', runsLine(runs)] as const]),
     ...findingsLine(answer.findings ?? []),
-    ['plugins', pluginsLine(answer.plugins)],
+    ['plugins', pluginsLine(answer)],
   ]
 }
 

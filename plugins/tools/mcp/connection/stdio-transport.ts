@@ -45,6 +45,7 @@ export const createStdioTransport = (parts: StdioParts): Transport => {
   const hear = (line: string): void => {
     if (line.trim() === '') return
     const message = read(kit, line)
+    if (message !== undefined && isEcho(message)) return void end('it wrote back what it was sent: it is no MCP server')
     if (message !== undefined) return transport.onmessage?.(message)
     onGarbage()
     if (isTooMuch()) void end(tooMuchText)
@@ -94,6 +95,9 @@ const read = (kit: Kit, line: string): JsonRpcMessage | undefined => {
     return undefined
   }
 }
+
+/** Clients alone begin so. */
+const isEcho = (message: JsonRpcMessage): boolean => 'method' in message && message.method === 'initialize'
 
 const exitText = (code: number | null, signal: string | null, said: Said): string => {
   const how = signal === null ? `it ended with code ${code}` : `${signal} ended it`

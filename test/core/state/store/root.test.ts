@@ -211,6 +211,7 @@ test('state-12: a failed write undoes and rejects everything that waited, and st
   t.deepEqual(notes.find('n1'), note(1))
   t.false(notes.has('n2'))
   t.is(state.health.reason, 'disk_full')
+  t.regex(state.health.action ?? '', /64 MiB are free/u)
   await t.throwsAsync(state.durable(since))
   await state.durable()
   t.is(codeOf(await t.throwsAsync(state.commit((tx) => tx.insert(notes, note(3))))), 'storage_read_only')

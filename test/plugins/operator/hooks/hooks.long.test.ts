@@ -136,6 +136,32 @@ test('hooks-12: exit 2 blocks with standard error as the reason; other codes are
   t.is((await request('POST', '/v1/runtime/hooks/dead-letter/nobody/resolve', {})).body.code, 'dead_letter_not_found')
 })
 
+test('hooks-12: a command that the shell cannot read has failed, and blocks nothing by itself', async (t) => {
+  const { set, run, made, outcomes, letters } = await daemonWith(t)
+  const unread = `curl -H 'X-Auth: hunter2Zq8vR3wLx7Tb5' https://x (`
+  const cannot = /^the shell cannot read its command: \w+: (?:\d+: )?eval: [^\n|]*syntax error/iu
+  let calls = 0
+  for (const shell of ['bash', 'sh'])
+    for (const text of [unread, `set -e\n: first\n${unread}`]) {
+      await set({ pre_tool_use: [command(text, { shell })] })
+      await run()
+      t.is(made.length, (calls += 1), text)
+      const { error } = (await letters())[0]
+      t.regex(error, cannot)
+      t.notRegex(error, /hunter2|curl/u)
+    }
+  await set({ pre_tool_use: [{ ...command(unread), failure_policy: { mode: 'closed' } }] })
+  await run()
+  t.regex((await outcomes()).at(-1).output.error.reason, /^the hook failed: the shell cannot read/u)
+  const told = (await letters()).length
+  const patterns = `shopt -s extglob\ncase $1 in !(a|b)) eval 'echo ) >&2' ;; esac; echo no >&2; exit 2`
+  for (const text of ['exit 2\n)', 'sh -c "echo no >&2; exit 2"', patterns]) {
+    await set({ pre_tool_use: [command(text)] })
+    await run()
+    t.deepEqual([made.length, (await letters()).length], [calls, told], text)
+  }
+})
+
 test('hooks-13: an HTTP hook gets the invocation by POST; private addresses and wrong URLs are refused', async (t) => {
   const { set, run, made, letters } = await daemonWith(t)
   const receiver = await startReceiver(t)
@@ -334,6 +360,33 @@ test('hooks-36: why a command failed is told with the last lines of its standard
   await set({ pre_tool_use: [command(`echo '{decision: "block"}'`)] })
   await run()
   t.like((await letters())[0], { error: 'its outcome is no JSON: {decision: "block"}' })
+})
+
+test('hooks-36: of its command and its variables nothing is told that may be secret, in no form, and names are', async (t) => {
+  const [secret, value] = ['hunter2Zq8vR3wLx7Tb5', 'quiet-canary-value']
+  process.env['HOLDFAST_TEST_PLAIN'] = value
+  t.teardown(() => delete process.env['HOLDFAST_TEST_PLAIN'])
+  const config = { hooks: { pass_environment: ['HOLDFAST_TEST_PLAIN'] } }
+  const { set, run, outcomes, letters, log } = await daemonWith(t, undefined, { config })
+  const variable = '"$HOLDFAST_TEST_PLAIN"'
+  for (const [text, told] of [
+    [`mycli-${secret} --go`, /: \[redacted\]: command not found$/u],
+    [`jqq --go`, /: jqq: command not found$/u],
+    ['/nowhere/sha256sum/python311', /: \/nowhere\/sha256sum\/python311: No such file/u],
+    [`/nowhere/${secret}/run`, /: \/nowhere\/\[redacted\]\/run: No such file/u],
+    [`f() { echo "$2" >&2; exit 1; }; f -H 'X-Auth: plainwords'`, /: X-Auth: \[redacted\]$/u],
+    [`echo denied for ${variable} >&2; exit 1`, /: denied for \[redacted\]$/u],
+    [`echo $(printf %s ${variable} | base64) >&2; exit 1`, /: \[redacted\]={0,2}$/u],
+  ] as const) {
+    await set({ pre_tool_use: [command(text)] })
+    await run()
+    t.regex((await letters())[0].error, told, text)
+  }
+  await set({ pre_tool_use: [command(`echo not for ${variable} or anybody >&2; exit 2`)] })
+  await run()
+  t.is((await outcomes()).at(-1).output.error.reason, 'not for [redacted] or anybody')
+  const all = JSON.stringify([log, await letters(), await outcomes()])
+  for (const one of [secret, value, 'plainwords']) t.false(all.includes(one), one)
 })
 
 test('hooks-2, hooks-5: who is said to refuse or withhold is the hook that did, and not who was asked before', async (t) => {

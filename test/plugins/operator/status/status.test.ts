@@ -213,6 +213,17 @@ test('a summary shows counts, odd plugins and warnings', (t) => {
     t.true(text.includes(part), part)
 })
 
+test('runtime-8: of many plugins that are in one state the count is told, and what they wait for', (t) => {
+  const plugins = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, state: 'registered' }))
+  const { storage } = facts({})
+  const line = (ok: boolean): string | undefined =>
+    showStatus(facts({ plugins, storage: { ...storage, ok } }))
+      .split('\n')
+      .find((one) => one.startsWith('  plugins'))
+  t.is(line(false), '  plugins   0 ready; 5 wait for storage: a, b, c, …')
+  t.is(line(true), '  plugins   0 ready; 5 are registered: a, b, c, …')
+})
+
 test('the line of the model makes sense with and without a model, ready or not', (t) => {
   const lineOf = (model: string, state: string): string | undefined => {
     const route = { route_id: 'openai_compatible', model, active: true, state, message: 'The provider needs a model.' }

@@ -420,6 +420,15 @@ test('mcp-16: a required server holds readiness up until it is connected or its 
   t.deepEqual([warning.severity, warning.code], ['error', 'mcp_server_unavailable'])
 })
 
+test('mcp-2: a program that writes back what it is sent is told to be no server', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  await writeServers(root, { echo: { command: 'cat' } })
+  const daemon = await startTestDaemon(t, { root })
+  const { problem } = await serverIn(daemon, 'echo', 'waiting')
+  t.is(problem, 'it wrote back what it was sent: it is no MCP server')
+})
+
 test('mcp-16: readiness says why a required server is not connected, where waiting does not help', async (t) => {
   const root = await rootWith(t, { keyed: planned({}, { required: true, env_secret_refs: { KEY: 'mcp.key' } }) })
   const daemon = await startTestDaemon(t, { root, flags })

@@ -3,6 +3,7 @@ import {
   createCapture,
   lastLines,
   redactedTo,
+  toldLine,
   visibleLine,
   withoutCutWord,
   withoutSecrets,
@@ -11,9 +12,10 @@ import {
   type Clock,
   type Supervised,
   type SupervisedProgram,
-} from '../../../core/plugin.js'
-import { blockOf, mostTold, type Answered } from './outcome/outcome.js'
-import { saidOutcome } from './outcome/said-outcome.js'
+} from '../../../../core/plugin.js'
+import { readingOf, shellComplaint } from './readable.js'
+import { blockOf, mostTold, type Answered } from '../outcome/outcome.js'
+import { saidOutcome } from '../outcome/said-outcome.js'
 
 export interface CommandParts {
   readonly supervised: Supervised
@@ -86,15 +88,17 @@ const variable = 'HOLDFAST_HOOK_COMMAND'
  */
 const fromEnvironment = `holdfast_hook=$${variable}; unset ${variable}; eval "$holdfast_hook"`
 
-export const runCommand = async (parts: CommandParts, wish: CommandWish): Promise<Answered> => {
-  const { supervised, clock, folder, environment, redact, track } = parts
-  const { name, command, shell, input, signal } = wish
-  const program = await supervised.start({
-    run: shell === 'sh' ? ['sh', '-c', fromEnvironment] : fromEnvironment,
-    folder,
-    environment: { ...environment(), [variable]: command },
-    input: true,
-  })
+interface Run {
+  readonly run: string | readonly string[]
+  readonly more: Readonly<Record<string, string>>
+  readonly input: string
+  readonly signal: AbortSignal
+}
+
+/** Runs a program until it ends, is cut or floods, and leaves nothing of it. */
+const runToEnd = async (parts: CommandParts, { run, more, input, signal }: Run) => {
+  const { supervised, clock, folder, environment, track } = parts
+  const program = await supervised.start({ run, folder, environment: { ...environment(), ...more }, input: true })
   const [stdout, stderr] = [createCapture(outputBytes), createCapture(outputBytes)]
   program.stdout.on('data', stdout.add)
   program.stderr.on('data', stderr.add)
@@ -109,13 +113,35 @@ export const runCommand = async (parts: CommandParts, wish: CommandWish): Promis
   })()
   track(ended)
   await within(clock, patienceMs, ended)
-  if (exit === 'aborted') return { fault: 'it was cut short' }
+  return { exit, stdout: stdout.read(), stderr: stderr.read() }
+}
+
+const cutShort = { fault: 'it was cut short' }
+
+/** Whoever cannot tell whether the shell can read the command takes its code for that of the command: it blocks. */
+const blocked = async (parts: CommandParts, wish: CommandWish, stderr: Captured): Promise<Answered> => {
+  const { name, command, shell, signal } = wish
+  const complaint = shellComplaint(stderr)
+  const block = { ruling: blockOf(name, reasonIn(stderr)) }
+  if (complaint === undefined) return block
+  const { exit } = await runToEnd(parts, { ...readingOf(shell), input: command, signal })
+  if (exit === 'aborted') return cutShort
+  if (exit === 'flooded' || exit.code === 0 || exit.code === null) return block
+  const told = toldLine(complaint, mostTold, parts.redact)
+  return { fault: `the shell cannot read its command: ${told}` }
+}
+
+export const runCommand = async (parts: CommandParts, wish: CommandWish): Promise<Answered> => {
+  const { name, command, shell, input, signal } = wish
+  const run = shell === 'sh' ? ['sh', '-c', fromEnvironment] : fromEnvironment
+  const { exit, stdout, stderr } = await runToEnd(parts, { run, more: { [variable]: command }, input, signal })
+  if (exit === 'aborted') return cutShort
   if (exit === 'flooded') return tooMuch
   if (!exit.started) return { fault: 'it could not be started' }
-  if (exit.code === blocks) return { ruling: blockOf(name, reasonIn(stderr.read())) }
+  if (exit.code === blocks) return blocked(parts, wish, stderr)
   if (exit.code !== 0) {
     const how = exit.signal === null ? `it ended with code ${exit.code}` : `${exit.signal} ended it`
-    return { fault: [how, complaintIn(stderr.read(), redact)].filter((part) => part !== '').join(': ') }
+    return { fault: [how, complaintIn(stderr, parts.redact)].filter((part) => part !== '').join(': ') }
   }
-  return outcomeOf(name, stdout.read(), redact)
+  return outcomeOf(name, stdout, parts.redact)
 }
