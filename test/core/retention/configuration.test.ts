@@ -103,6 +103,11 @@ test('retention-2: a kind of a plugin that is left out is a warning with --safe 
   const at = join(root, 'config/plugins.toml')
   writeFileSync(at, '[notes]\nfrom = "state:notes"\n', { mode: 0o600 })
   t.regex((await line('state', 'retention', '--dry-run', '--state-root', root)).out, missing)
+  write(root, '[kinds.rusn]\nmax_age = "30d"\n')
+  const slip = await line('state', 'retention', '--state-root', root)
+  t.deepEqual([slip.code, slip.out], [2, ''])
+  t.regex(slip.err, /retention\.toml:1 kinds\.rusn is no kind that is known here; did you mean kinds\.runs\?/u)
+  write(root, notes)
   for (const flags of [{ safe: 'true' }, {}]) {
     const next = await startTestDaemon(t, { root, flags })
     const { warnings } = (await next.request('GET', '/v1/status')).body.health
