@@ -51,6 +51,17 @@ test.serial('parrot: one that calls tools calls what it is told to, and tells wh
   })
 })
 
+test.serial('parrot: a limit of what runs may use ends a run before its next call, with its words', async (t) => {
+  const config = { models: { provider: 'raven' }, parrot: { calls_per_run: 1 } }
+  const daemon = await createTestDaemon({ plugins: [makeParrot, makeDice], config })
+  t.teardown(() => daemon.close())
+  await openSession(daemon)
+  const say = async (content: string) => (await daemon.request('POST', '/v1/sessions/s1/runs', { content })).body.run_id
+  t.regex((await until(daemon, await say('fly'), 'completed')).outputs[0].content, /^I know/u)
+  const { error } = await until(daemon, await say('roll_dice {"sides": 6}'), 'failed')
+  t.is(error, 'parrot_hoarse: More than 1 calls in a run are too many.')
+})
+
 test.serial('parrot: the table of the guide makes a route of it, which a run names', async (t) => {
   const [text = ''] = blocksFor('docs/plugin-guide.md', 'author-route')
   const root = await freshRoot()
