@@ -94,16 +94,6 @@ export const string = (rules: StringRules = {}): Struct<string, null> => {
   )
 }
 
-/**
- * Text that has to be of a form, such as `age such as 12h`: what is no text is told by it too. Whether text is of it a
- * `rule` says.
- */
-export const formed = (form: string): Struct<string, null> =>
-  note(
-    () => ss.define<string>(form, (value) => typeof value === 'string'),
-    () => ({ type: 'string' }),
-  )
-
 export interface NumberRules {
   min?: number
   max?: number

@@ -1,6 +1,7 @@
 /** Ages and sizes as an operator writes and reads them: `90d`, `50GiB`. */
+import * as ss from 'superstruct'
 import { showTime } from '../base/time/moments.js'
-import { doc, formed, rule, type StructOf } from '../base/schema.js'
+import { doc, note, rule, type StructOf } from '../base/schema.js'
 
 const msIn = new Map([
   ['m', 60_000],
@@ -31,6 +32,16 @@ export const sizeOf = (text: string): number | undefined => amountOf(text, bytes
 /** Longer than anybody keeps anything, and short enough that a moment so long ago is a date. */
 const longest = '36500d'
 const largestSize = '1024TiB'
+
+/**
+ * Text that has to be of a form, such as `age such as 12h`: what is no text is told by it too. Whether text is of it a
+ * `rule` says.
+ */
+const formed = (form: string): StructOf<string> =>
+  note(
+    () => ss.define<string>(form, (value) => typeof value === 'string'),
+    () => ({ type: 'string' }),
+  )
 
 /** An age of at least `least`, which is one itself. */
 export const age = (least: string, sentence: string): StructOf<string> => {

@@ -134,8 +134,8 @@ const unknownIn = (
 }
 
 /**
- * Where plugins are missing, a kind that nobody knows may be one of theirs; one that is written almost as a known one is
- * taken for a slip of the pen, for nothing of what was meant would fall. Throws `config_invalid`.
+ * A kind that nobody knows may be one of a plugin that is missing here; one that is almost a known one is taken for a
+ * slip, for nothing of what was meant would fall. Throws `config_invalid`.
  */
 export const refuseSlips = (config: RetentionConfig, { declared, kinds }: KnownKinds, { unknown }: Policy): void => {
   const known = [...declared(), ...kinds()].map(({ kind }) => kind)
