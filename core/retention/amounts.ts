@@ -1,6 +1,7 @@
 /** Ages and sizes as an operator writes and reads them: `90d`, `50GiB`. */
+import * as ss from 'superstruct'
 import { showTime } from '../base/time/moments.js'
-import { doc, rule, string, type StructOf } from '../base/schema.js'
+import { doc, note, rule, type StructOf } from '../base/schema.js'
 
 const msIn = new Map([
   ['m', 60_000],
@@ -32,19 +33,29 @@ export const sizeOf = (text: string): number | undefined => amountOf(text, bytes
 const longest = '36500d'
 const largestSize = '1024TiB'
 
+/**
+ * Text that has to be of a form, such as `age such as 12h`: what is no text is told by it too. Whether text is of it a
+ * `rule` says.
+ */
+const formed = (form: string): StructOf<string> =>
+  note(
+    () => ss.define<string>(form, (value) => typeof value === 'string'),
+    () => ({ type: 'string' }),
+  )
+
 /** An age of at least `least`, which is one itself. */
 export const age = (least: string, sentence: string): StructOf<string> => {
   const [from, to] = [ageOf(least) ?? 0, ageOf(longest) ?? 0]
   const fits = (text: string): boolean => isWithin(ageOf(text), from, to)
-  const made = rule(string(), `must be an age such as 45m, 12h, 90d or 52w, from ${least} to ${longest}`, fits)
-  return doc(made, `${sentence} From ${least} to ${longest}.`)
+  const form = `age such as 45m, 12h, 90d or 52w, from ${least} to ${longest}`
+  return doc(rule(formed(form), `must be an ${form}`, fits), `${sentence} From ${least} to ${longest}.`)
 }
 /** A size of at least `least`, which is one itself. */
 export const size = (least: string, sentence: string): StructOf<string> => {
   const [from, to] = [sizeOf(least) ?? 0, sizeOf(largestSize) ?? 0]
   const fits = (text: string): boolean => isWithin(sizeOf(text), from, to)
-  const sentenceOfRule = `must be a size such as 500MiB or 50GiB, from ${least} to ${largestSize}`
-  return doc(rule(string(), sentenceOfRule, fits), `${sentence} From ${least} to ${largestSize}.`)
+  const form = `size such as 500MiB or 50GiB, from ${least} to ${largestSize}`
+  return doc(rule(formed(form), `must be a ${form}`, fits), `${sentence} From ${least} to ${largestSize}.`)
 }
 const isWithin = (amount: number | undefined, from: number, to: number): boolean =>
   amount !== undefined && amount >= from && amount <= to

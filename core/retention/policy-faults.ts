@@ -1,6 +1,8 @@
 /** What is wrong with a policy here and now: no reason to end a start, and to be told before a fall. */
 import type { Warning } from '../base/health.js'
+import { shellWord } from '../base/text/command-text.js'
 import type { Disk } from '../state/disk/disk.js'
+import { isFree } from '../state/disk/outside.js'
 import { findArchiveFolder } from './archive/folder.js'
 import type { Policy } from './policy.js'
 
@@ -23,7 +25,9 @@ const archiveFault = (reason: string, path: string): Warning => ({
   severity: 'warning',
   code: 'archive_dir_unusable',
   message: `Nothing can fall, because what falls is to be kept in archive_dir, ${path}, and ${reason}.`,
-  action: 'Make it a folder outside the state root that this daemon may write to, or take archive_dir out.',
+  action: isFree(path)
+    ? `Take archive_dir out, or make the folder as the user of the daemon: install -d -m 700 ${shellWord(path)}`
+    : 'Make it a folder outside the state root that this daemon may write to, or take archive_dir out.',
 })
 
 export const policyFaults = ({ archiveDir, unknown }: Policy, here: Surroundings): readonly Warning[] => {

@@ -133,6 +133,18 @@ const unknownIn = (
   return unknown
 }
 
+/**
+ * A kind that nobody knows may be one of a plugin that is missing here; one that is almost a known one is taken for a
+ * slip, for nothing of what was meant would fall. Throws `config_invalid`.
+ */
+export const refuseSlips = (config: RetentionConfig, { declared, kinds }: KnownKinds, { unknown }: Policy): void => {
+  const known = [...declared(), ...kinds()].map(({ kind }) => kind)
+  const slip = unknown.find((kind) => nearest(kind, known) !== undefined)
+  if (slip === undefined) return
+  const otherwise = 'if it is one of a plugin in config/plugins.toml, start the daemon and let it fall through it'
+  refuse(`kinds.${slip}`, `is no kind that is known here${meantKind(nearest(slip, known))} ${otherwise}`, config.lineOf)
+}
+
 /** What plugins declare, and what is there though its plugin is missing now. */
 export type KnownKinds = Pick<Retention, 'declared' | 'kinds' | 'bounded'>
 

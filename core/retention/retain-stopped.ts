@@ -3,7 +3,7 @@ import { createClock } from '../base/clock.js'
 import { createIds } from '../base/ids.js'
 import type { Progress } from '../base/text/progress.js'
 import type { Log } from '../base/text/log.js'
-import { policyFor, type RetentionConfig } from './policy.js'
+import { policyFor, refuseSlips, type RetentionConfig } from './policy.js'
 import { createRetention } from './retention.js'
 import { runRetention, type RetentionRun } from './retention-route.js'
 import { createDisk } from '../state/disk/real-disk.js'
@@ -37,6 +37,7 @@ export const retainStopped = async (parts: StoppedParts): Promise<RetentionRun> 
     for (const spec of declared.streams.values()) state.stream(spec)
     try {
       const policy = policyFor(config, state.retention, complete)
+      refuseSlips(config, state.retention, policy)
       await opened.load()
       const rootId = lock.facts.root_id
       const retention = createRetention({ root, rootId, disk, clock, ids, log, state, policy, progress })

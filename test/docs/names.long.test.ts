@@ -46,6 +46,17 @@ test('the guide names points and services as the code does', async (t) => {
   }
 })
 
+test('the guide names every point and service that its examples take or give', async (t) => {
+  const page = textOf('docs/plugin-guide.md')
+  const told = new Set(rows(page).map(([, id]) => id))
+  const ours = new Set((await namesOf()).map(({ id }) => id))
+  const used = page.match(/\{ (?:point|token): '[^']+' \}/gu) ?? []
+  t.deepEqual(
+    used.filter((id) => ours.has(id) && !told.has(id)),
+    [],
+  )
+})
+
 test('every type of a point or service can be imported from where the reference says', async (t) => {
   const folder = await freshRoot()
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))

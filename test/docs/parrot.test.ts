@@ -1,5 +1,5 @@
 /** The example of the guide for model providers and reply plugins. */
-import { readFileSync, readdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
 import * as kit from '../../core/plugin.js'
@@ -7,6 +7,7 @@ import { assertPassed, checkPlugin, createTestDaemon } from '../../core/testing/
 import makeDice from '../../docs/examples/dice/plugin.js'
 import makeParrot from '../../docs/examples/parrot/plugin.js'
 import { freshRoot, startTestDaemon } from '../support/daemon.js'
+import { blocksFor } from '../support/docs.js'
 import { codeOf, openSession, until } from '../support/runs.js'
 import { openStream } from '../support/sse.js'
 
@@ -48,6 +49,30 @@ test.serial('parrot: one that calls tools calls what it is told to, and tells wh
     text: 'That is for roll_dice.',
     metadata: { signature: 'of the server' },
   })
+})
+
+test.serial('parrot: a limit of what runs may use ends a run before its next call, with its words', async (t) => {
+  const config = { models: { provider: 'raven' }, parrot: { calls_per_run: 1 } }
+  const daemon = await createTestDaemon({ plugins: [makeParrot, makeDice], config })
+  t.teardown(() => daemon.close())
+  await openSession(daemon)
+  const say = async (content: string) => (await daemon.request('POST', '/v1/sessions/s1/runs', { content })).body.run_id
+  t.regex((await until(daemon, await say('fly'), 'completed')).outputs[0].content, /^I know/u)
+  const { error } = await until(daemon, await say('roll_dice {"sides": 6}'), 'failed')
+  t.is(error, 'parrot_hoarse: More than 1 calls in a run are too many.')
+})
+
+test.serial('parrot: the table of the guide makes a route of it, which a run names', async (t) => {
+  const [text = ''] = blocksFor('docs/plugin-guide.md', 'author-route')
+  const root = await freshRoot()
+  mkdirSync(path.join(root, 'config'), { recursive: true, mode: 0o700 })
+  writeFileSync(path.join(root, 'config/routes.toml'), text, { mode: 0o600 })
+  const daemon = await startTestDaemon(t, { root, plugins: [makeParrot(kit)] })
+  await openSession(daemon)
+  const run = async (provider: string) =>
+    (await daemon.request('POST', '/v1/sessions/s1/input', { content: 'hi', provider })).body
+  t.is((await run('parrot')).outputs[0].content, 'hi')
+  t.regex((await run('myna')).detail, /no model route myna/u)
 })
 
 test.serial(

@@ -1,6 +1,7 @@
 /** Folders of the operator outside the state root: looked at as whoever uses them would, through links. */
-import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
+import { codeOf } from '../errors.js'
 
 /** Where a path leads in the end; undefined where it leads nowhere. */
 export const realFolder = (path: string): { readonly path: string; readonly isFolder: boolean } | undefined => {
@@ -33,6 +34,16 @@ export const isWritable = (folder: string): boolean => {
     return true
   } catch {
     return false
+  }
+}
+
+/** Whether nothing is at a path, not even a link that leads nowhere: a folder can be made there. */
+export const isFree = (path: string): boolean => {
+  try {
+    lstatSync(path)
+    return false
+  } catch (cause) {
+    return codeOf(cause) === 'ENOENT'
   }
 }
 

@@ -1,12 +1,13 @@
 /**
  * Two ways out of the daemon: model providers that repeat what they were told or call tools, and a reply plugin that
- * drops each output into a folder. The guide explains both.
+ * drops each output into a folder; and a limit of what runs may use. The guide explains all three.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Clock, Json, Kit, Point } from '../../../core/plugin.js'
 import type { ReplyPlugin } from '../../../plugins/execution/deliveries/contract.js'
 import type { ModelProvider, ModelRequest, RouteCapabilities } from '../../../plugins/execution/models/contract.js'
+import type { UsageLimit } from '../../../plugins/operator/usage/contract.js'
 
 // part: provider
 const ModelProviders: Point<ModelProvider> = { point: 'model-providers@1' }
@@ -133,15 +134,29 @@ const postbox = (folder: string): ReplyPlugin => ({
 })
 // end
 
-export default ({ defaulted, definePlugin, doc, object, string }: Kit) =>
+// part: limit
+const UsageLimits: Point<UsageLimit> = { point: 'usage-limits@1' }
+
+const voice = (most: number): UsageLimit => ({
+  id: 'parrot_voice',
+  refusal: ({ usage }) =>
+    (usage?.calls ?? 0) >= most ? `parrot_hoarse: More than ${most} calls in a run are too many.` : undefined,
+})
+// end
+
+export default ({ defaulted, definePlugin, doc, integer, object, string }: Kit) =>
   definePlugin({
     id: 'parrot',
     version: '1.0.0',
     api: 1,
     summary: 'A model that repeats, and boxes for what it says.',
-    config: object({ boxes: doc(defaulted(string({ min: 1 }), 'boxes'), 'Folder in which each box is a folder.') }),
+    config: object({
+      boxes: doc(defaulted(string({ min: 1 }), 'boxes'), 'Folder in which each box is a folder.'),
+      calls_per_run: doc(defaulted(integer({ min: 1 }), 1000), 'Most calls of a model that a run may make.'),
+    }),
     register(ctx) {
       ctx.contribute(ModelProviders, parrot, myna(ctx.clock), raven)
       ctx.contribute(ReplyPlugins, postbox(ctx.config.boxes))
+      ctx.contribute(UsageLimits, voice(ctx.config.calls_per_run))
     },
   })

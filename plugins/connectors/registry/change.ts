@@ -15,7 +15,7 @@ import type { PersonaSource, Sessions } from '../../execution/sessions/contract.
 import type { SecretSeal, SecretSlots } from '../../operator/secrets/contract.js'
 import type { ConnectorSettings, AnyConnectorKind } from './contract.js'
 import { draftOf, faultOfName, readSettings, settingsJson, targetsOf } from './entry.js'
-import { connectorErrors } from './errors.js'
+import { connectorErrors, notFound } from './errors.js'
 import { usersOf, type UserParts } from './references.js'
 import { idOf, mostConnectors, type StoredConnector } from './record.js'
 import type { Registry } from './registry.js'
@@ -46,7 +46,7 @@ export interface Wish {
 
 const kindIn = ({ kinds }: ChangeParts, { kind, name }: Wish): AnyConnectorKind => {
   const found = kinds().find((one) => one.kind === kind)
-  if (found === undefined) throw connectorErrors.connector_not_found({ details: { kind, name } })
+  if (found === undefined) throw notFound({ kind, name })
   return found
 }
 
@@ -188,7 +188,7 @@ export const removeConnector = (parts: ChangeParts, wish: Wish): Promise<void> =
     const { collection, registry } = parts
     const { kind, name } = wish
     const found = registry.find(kind, name)
-    if (found === undefined) throw connectorErrors.connector_not_found({ details: { kind, name } })
+    if (found === undefined) throw notFound({ kind, name })
     refuseFileBacked(parts, wish)
     const users = usersOf(parts, wish)
     if (users.length > 0)

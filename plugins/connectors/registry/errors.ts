@@ -1,4 +1,5 @@
-import { defineErrors } from '../../../core/plugin.js'
+import { defineErrors, type Problem } from '../../../core/plugin.js'
+import { connectorKinds } from './settings.js'
 
 export const connectorErrors = defineErrors({
   connector_not_found: {
@@ -38,3 +39,13 @@ export const connectorErrors = defineErrors({
     action: 'See its health with GET /v1/runtime/connectors/{kind}/{name}, which says what to do.',
   },
 })
+
+/** That there is none; of a kind that is none, which there are. */
+export const notFound = ({ kind, name }: { readonly kind: string; readonly name: string }): Problem => {
+  const isKind = connectorKinds.some((one) => one === kind)
+  const rule = `must be one of ${connectorKinds.join(', ')}`
+  return connectorErrors.connector_not_found({
+    details: { kind, name },
+    ...(!isKind && { errors: [{ path: 'path.kind', rule }] }),
+  })
+}

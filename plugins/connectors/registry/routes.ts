@@ -20,7 +20,7 @@ import {
 import { deliveryErrors } from '../../execution/deliveries/contract.js'
 import { sessionErrors } from '../../execution/sessions/contract.js'
 import { secretErrors } from '../../operator/secrets/contract.js'
-import { connectorErrors } from './errors.js'
+import { connectorErrors, notFound } from './errors.js'
 import { connectorKinds } from './settings.js'
 import type { Wish } from './change.js'
 import type { Entry } from './entry.js'
@@ -74,7 +74,7 @@ const list = (parts: ConnectorRouteParts): Route =>
 
 const found = ({ find }: ConnectorRouteParts, { kind, name }: Wish): Entry => {
   const entry = find(kind, name)
-  if (entry === undefined) throw connectorErrors.connector_not_found({ details: { kind, name } })
+  if (entry === undefined) throw notFound({ kind, name })
   return entry
 }
 

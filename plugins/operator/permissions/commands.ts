@@ -1,14 +1,17 @@
 import {
   array,
   defineCommand,
+  enums,
+  namedLine,
   open,
+  optional,
   string,
   visibleLine,
   type Command,
   type CommandFlag,
   type Infer,
 } from '../../../core/plugin.js'
-import { permissionModes } from '../../execution/tools/contract.js'
+import { grantRuleKinds, grantText, permissionModes } from '../../execution/tools/contract.js'
 
 const base = '/v1/runtime/permissions'
 const ofSession: Readonly<Record<string, CommandFlag>> = {
@@ -39,6 +42,32 @@ const showMatrix = ({ modes: columns }: Infer<typeof Matrix>): string => {
   ].join('\n')
 }
 
+const Checked = open({
+  tool_name: string(),
+  effective_mode: string(),
+  decision: string(),
+  reason: optional(string()),
+  matched_rule: optional(open({ scope: string(), tool_name_pattern: string(), behavior: string() })),
+  fails_with: optional(string()),
+  grant_rule: optional(open({ kind: enums(grantRuleKinds), value: string() })),
+})
+
+const row = namedLine(12)
+
+/** What a call would fail with comes first: nothing that is decided of it matters then. */
+const showChecked = (checked: Infer<typeof Checked>): string => {
+  const { tool_name, effective_mode, decision, reason, matched_rule: rule, fails_with, grant_rule } = checked
+  const decided = `${visibleLine(tool_name)}: ${decision} in mode ${effective_mode}`
+  return [
+    ...(fails_with === undefined
+      ? [decided, ...row('because', reason)]
+      : [visibleLine(reason ?? `A call of it fails with ${fails_with}.`), decided]),
+    ...row('rule', rule && `${rule.tool_name_pattern}: ${rule.behavior}, of the ${rule.scope}`),
+    ...row('remembered', grant_rule && `would cover ${grantText(tool_name, grant_rule)}`),
+    ...row('hooks', 'not asked here; one may decide otherwise'),
+  ].join('\n')
+}
+
 export const commands: readonly Command[] = [
   defineCommand({
     path: ['runtime', 'permissions', 'check'],
@@ -65,6 +94,8 @@ export const commands: readonly Command[] = [
         ...(typeof flags['mode'] === 'string' && { mode_override: flags['mode'] }),
       })
     },
+    answer: Checked,
+    show: showChecked,
   }),
   defineCommand({
     path: ['runtime', 'permissions', 'matrix'],

@@ -4,9 +4,13 @@ import {
   defineCommand,
   integer,
   jsonObject,
+  namedLine,
+  number,
   open,
+  optional,
   parse,
   secretFlags,
+  showTime,
   string,
   visibleLine,
   count,
@@ -21,9 +25,39 @@ import { modes, providers } from './slots/record.js'
 const secrets = '/v1/runtime/secrets'
 const accounts = '/v1/runtime/auth/accounts'
 
-const Row = open({ slot_id: string(), provider: string(), mode: string(), summary: string() })
+const fields = { slot_id: string(), provider: string(), mode: string(), summary: string() }
+const Row = open(fields)
 const showRow = ({ slot_id, provider, summary }: Infer<typeof Row>): string =>
   `${visibleLine(slot_id)}  ${provider}  ${visibleLine(summary)}`
+
+const Secret = open({
+  ...fields,
+  updated_at_ms: number(),
+  details: open({
+    created_at_ms: number(),
+    key_id: string(),
+    action: optional(string()),
+    expires_at_ms: optional(number()),
+    revoked_at_ms: optional(number()),
+    used_by: optional(array(open({ kind: string(), id: string() }))),
+  }),
+})
+
+const detail = namedLine(9)
+const moment = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : showTime(ms))
+
+const showSecret = ({ updated_at_ms, details, ...row }: Infer<typeof Secret>): string =>
+  [
+    showRow(row),
+    ...detail('made', moment(details.created_at_ms)),
+    ...detail('changed', moment(updated_at_ms)),
+    ...detail('expires', moment(details.expires_at_ms)),
+    ...detail('revoked', moment(details.revoked_at_ms)),
+    ...detail('key', details.key_id),
+    ...detail('used by', details.used_by?.map(({ kind, id }) => visibleLine(`${kind} ${id}`)).join(', ') ?? 'nothing'),
+    ...detail('do', details.action),
+  ].join('\n')
+
 const showRows =
   (none: string) =>
   (rows: Infer<typeof Row>[]): string =>
@@ -84,6 +118,8 @@ export const commands: readonly Command[] = [
     summary: 'One secret, without its value: its version, its key, and what uses it.',
     args: ['secret_ref'],
     run: (input) => input.client.get(at(secrets, input)),
+    answer: Secret,
+    show: showSecret,
   }),
   defineCommand({
     path: ['secrets', 'set'],

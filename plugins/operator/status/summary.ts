@@ -208,10 +208,9 @@ export const showStatus = (answer: Answer): string => {
   const head =
     `Holdfast ${answer.version} is ${stateOf(answer)}: process ${answer.process_id}, up ` +
     `${span(answer.snapshot_at_ms - answer.started_at_ms)}, started in ${Math.round(answer.boot.total_ms)} ms`
-  const next = nextStep(answer)
   const warnings = (answer.health.warnings ?? []).flatMap(({ severity, code, message, action }) => [
     `  ${severity} ${visibleLine(code)}: ${visibleBlock(message, 4)}`,
-    ...(action === undefined || action === next ? [] : [`    ${visibleBlock(action, 4)}`]),
+    ...(action === undefined ? [] : [`    ${visibleBlock(action, 4)}`]),
   ])
   const rows = facts(answer).map(([name, text]) => `  ${name.padEnd(9)} ${text}`)
   return [
@@ -220,6 +219,6 @@ export const showStatus = (answer: Answer): string => {
     ...rows,
     ...(warnings.length > 0 ? ['', ...warnings] : []),
     '',
-    `Next: ${visibleBlock(next, 6)}`,
+    `Next: ${visibleBlock(nextStep(answer), 6)}`,
   ].join('\n')
 }

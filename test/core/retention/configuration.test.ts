@@ -9,6 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { execFileSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
@@ -103,6 +104,11 @@ test('retention-2: a kind of a plugin that is left out is a warning with --safe 
   const at = join(root, 'config/plugins.toml')
   writeFileSync(at, '[notes]\nfrom = "state:notes"\n', { mode: 0o600 })
   t.regex((await line('state', 'retention', '--dry-run', '--state-root', root)).out, missing)
+  write(root, '[kinds.rusn]\nmax_age = "30d"\n')
+  const slip = await line('state', 'retention', '--state-root', root)
+  t.deepEqual([slip.code, slip.out], [2, ''])
+  t.regex(slip.err, /retention\.toml:1 kinds\.rusn is no kind that is known here; did you mean kinds\.runs\?/u)
+  write(root, notes)
   for (const flags of [{ safe: 'true' }, {}]) {
     const next = await startTestDaemon(t, { root, flags })
     const { warnings } = (await next.request('GET', '/v1/status')).body.health
@@ -115,7 +121,7 @@ test('retention-2: a kind of a plugin that is left out is a warning with --safe 
 test('retention-7: an archive_dir that cannot be used is told at the start and in a dry run, and nothing falls', async (t) => {
   const [folder, root] = [folderOf(t), await freshRoot()]
   mkdirSync(root, { recursive: true, mode: 0o700 })
-  const at = join(folder, 'archives')
+  const at = join(folder, "jane's archives")
   write(root, `archive_dir = "${at}"\n[kinds.runs]\nmax_age = "30d"\n`)
   const clock = createLeapingClock()
   const daemon = await startTestDaemon(t, { root, clock })
@@ -123,7 +129,16 @@ test('retention-7: an archive_dir that cannot be used is told at the start and i
   const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
   const { message, action } = warnings.find(({ code }: any) => code === 'archive_dir_unusable')
   t.regex(message, told)
-  t.regex(action, /^Make it a folder outside/u)
+  const [before, made] = action.split(': ')
+  t.is(before, 'Take archive_dir out, or make the folder as the user of the daemon')
+  writeFileSync(at, '')
+  const other = (await daemon.request('GET', '/v1/status')).body.health.warnings
+  t.regex(other.find(({ code }: any) => code === 'archive_dir_unusable').action, /^Make it a folder outside/u)
+  rmSync(at)
+  execFileSync('sh', ['-c', made])
+  const gone = (await daemon.request('GET', '/v1/status')).body.health.warnings
+  t.false(JSON.stringify(gone).includes('archive_dir'))
+  rmSync(at, { recursive: true })
   t.true(daemon.log.some(({ details }) => details['code'] === 'archive_dir_unusable'))
   await openSession(daemon)
   const { run_id } = await submit(daemon, 's1', 'one')

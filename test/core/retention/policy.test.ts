@@ -42,7 +42,8 @@ const written = (text: string): JsonObject => unsafeCast(parse(text))
 const wrong: readonly (readonly [string, JsonObject, string])[] = [
   ['an age without a unit', { min_age: '90' }, 'min_age must be an age'],
   ['an age below an hour', { min_age: '59m' }, 'min_age must be an age'],
-  ['a number for an age', { kinds: { runs: { max_age: 90 } } }, 'kinds.runs.max_age must be'],
+  ['a number for an age', { kinds: { runs: { max_age: 90 } } }, 'kinds.runs.max_age must be an age such as'],
+  ['a number for a size', { max_bytes: 5 }, 'max_bytes must be a size such as 500MiB or 50GiB, from 64MiB to 1024TiB'],
   ['an age of nothing', { kinds: { runs: { max_age: '0d' } } }, 'kinds.runs.max_age must be an age'],
   ['an age with a blank', { min_age: '3 d' }, 'min_age must be an age such as 45m, 12h, 90d or 52w, from 1h to 36500d'],
   ['an age beyond all dates', { min_age: '99999999999d' }, 'min_age must be an age such as 45m, 12h, 90d or 52w, from'],
@@ -52,8 +53,8 @@ const wrong: readonly (readonly [string, JsonObject, string])[] = [
   ['a plugin kind as a table', written('[receipts]'), 'receipts is not a known field; did you mean kinds.receipts?'],
   ['kinds as a list', written('[[kinds]]\nname = "runs"'), 'kinds must be an object'],
   ['a kind as a list', written('[[kinds.runs]]\nmax_age = "90d"'), 'kinds.runs must be an object'],
-  ['a table for an age', written('[min_age]\ndays = 3'), 'min_age must be a string'],
-  ['a date for an age', written('min_age = 2027-01-01'), 'min_age must be a string'],
+  ['a table for an age', written('[min_age]\ndays = 3'), 'min_age must be an age such as'],
+  ['a date for an age', written('min_age = 2027-01-01'), 'min_age must be an age such as'],
   [
     'a member of a kind with a slip',
     written('[kinds.runs]\nmaxage = "90d"'),

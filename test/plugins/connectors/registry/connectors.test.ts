@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import { Runs } from '../../../../plugins/execution/runs/contract.js'
 import { Connectors } from '../../../../plugins/connectors/registry/contract.js'
 import { httpKind, kindsPlugin, shippedWithoutKinds, slackKind } from '../../../support/connector-kinds.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { lender } from '../../../support/plugins.js'
 import { codeOf, openSession } from '../../../support/runs.js'
@@ -39,6 +40,11 @@ test.serial('connectors-1: a connector is set up, read, listed and taken away, u
   for (const at of ['http/orders', 'smoke/orders', 'http/a:b'])
     t.deepEqual(codeOf(await request('GET', `${base}/${at}`)), [404, 'connector_not_found'])
   t.deepEqual(codeOf(await put('smoke/orders', {})), [404, 'connector_not_found'])
+  for (const command of ['put', 'get', 'delete']) {
+    const { code, err } = await createCommandLine(daemon)('connectors', command, 'smoke', 'orders')
+    t.is(code, 2, command)
+    t.regex(err, /<kind> must be one of external, http, slack, telegram/u)
+  }
   t.deepEqual(codeOf(await remove('smoke/orders')), [404, 'connector_not_found'])
   for (const name of ['a:b', 'a%20b', '-a', 'a'.repeat(65)])
     t.deepEqual(await wrong(put(`http/${name}`, { allow_unauthenticated_ingress: true })), [

@@ -59,7 +59,8 @@ test('tools-8: the command line asks with an input, at which grants look', async
   const { url } = await startTestDaemon(t)
   const line = createCommandLine({ url })
   t.is((await line('grants', 'add', 'bash', '--input-json', '{"command":"npm test"}')).code, 0)
-  const check = (input: string) => line('runtime', 'permissions', 'check', 'bash', '--input-json', input)
+  const check = (input: string) =>
+    line('runtime', 'permissions', 'check', 'bash', '--input-json', input, '--output', 'json')
   for (const [command, decision] of [
     ['npm test', 'allow'],
     ['npm publish', 'ask'],
@@ -68,7 +69,18 @@ test('tools-8: the command line asks with an input, at which grants look', async
     t.is(code, 0)
     t.like(JSON.parse(out), { decision }, command)
   }
-  const none = await check('[]')
+  const shown = async (...words: string[]) => (await line('runtime', 'permissions', 'check', ...words)).out.split('\n')
+  t.deepEqual(await shown('bash'), [
+    'bash: ask in mode default',
+    '  because     bash asks before it runs.',
+    '  rule        bash: ask, of the session',
+    '  hooks       not asked here; one may decide otherwise',
+    '',
+  ])
+  const [first, second] = await shown('bsah')
+  t.regex(first ?? '', /^There is no tool named bsah\. A call of it now fails with tool_not_found/u)
+  t.is(second, 'bsah: allow in mode default')
+  const none = await line('runtime', 'permissions', 'check', 'bash', '--input-json', '[]')
   t.not(none.code, 0)
   t.regex(none.err, /--input-json/u)
 })

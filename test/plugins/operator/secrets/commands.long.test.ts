@@ -58,7 +58,17 @@ test('secrets-12: a value comes from standard input, the environment or a file, 
   }
   const line = createCommandLine({ url })
   t.is((await line('secrets', 'list')).out, 'a  generic  the key of an API, version 3\n')
-  t.is(JSON.parse((await line('secrets', 'get', 'a')).out).details.version, 3)
+  t.is(JSON.parse((await line('secrets', 'get', 'a', '--output', 'json')).out).details.version, 3)
+  const day = '\\d{4}-\\d\\d-\\d\\dT\\S+'
+  const told = [
+    'a  generic  the key of an API, version 3',
+    `  made     ${day}`,
+    `  changed  ${day}`,
+    '  key      [0-9a-f]{16}',
+    '  used by  nothing',
+    '',
+  ]
+  t.regex((await line('secrets', 'get', 'a')).out, new RegExp(`^${told.join('\n')}$`, 'u'))
   t.is((await line('secrets', 'delete', 'a')).out, 'Deleted.\n')
   t.regex((await line('secrets', 'list')).out, /^None is stored/u)
 })

@@ -193,6 +193,13 @@ test('runtime-8: the next step is the most urgent thing', (t) => {
   t.regex(nextStep(facts({ status: 'draining' })), /holdfast serve/u)
 })
 
+test('an action stands below its own warning, also where it is the next step', (t) => {
+  const of = (code: string) => ({ severity: 'warning', code, message: `${code} is odd.`, action: `Mend ${code}.` })
+  const text = showStatus(facts({ health: { warnings: [of('a'), of('b')] } }))
+  for (const code of ['a', 'b']) t.true(text.includes(`  warning ${code}: ${code} is odd.\n    Mend ${code}.\n`), text)
+  t.true(text.endsWith('Next: Mend a.'))
+})
+
 test('a summary shows counts, odd plugins and warnings', (t) => {
   const status = facts({
     runs: { ...runs, total: 3, waiting_for_approval: 1, completed: 2 },
