@@ -18,8 +18,8 @@ export const refusedFile = (source: string, problem: string): Problem =>
 export const inConfig = (file: string): string => `config/${path.basename(file)}`
 
 /**
- * The bytes of a configuration file, or their number if they are too many to be read; undefined if there is none. Throws
- * `config_invalid` if they cannot be read.
+ * The bytes of a configuration file, or their number if they are too many to be read; undefined if there is none.
+ * Throws `config_invalid` if they cannot be read.
  */
 export const boundedBytes = (
   disk: ConfigDisk,

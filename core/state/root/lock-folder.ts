@@ -64,7 +64,7 @@ const fileSystemWhile = (isOurs: () => boolean) => {
   return {
     stat: fs.stat,
     mkdir: (path: string, done: Done) => answer(done, () => fs.mkdirSync(path, { mode: 0o700 })),
-    utimes: (path: string, at: Date, to: Date, done: Done) => answer(done, () => fs.utimesSync(path, at, to)),
+    utimes: (path: string, ...[at, to, done]: [Date, Date, Done]) => answer(done, () => fs.utimesSync(path, at, to)),
     rmdir: (path: string, done: Done) => answer(done, () => fs.rmdirSync(path)),
     rmdirSync: (path: string) => change(() => fs.rmdirSync(path)),
   }
