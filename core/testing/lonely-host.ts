@@ -1,5 +1,6 @@
 /** A host with one plugin alone, and nothing behind the services that it is given. */
 import { createLists } from '../host/configuration/lists.js'
+import { noFiles } from '../host/load/config-bytes.js'
 import { readLayers, settingsOf } from '../base/config.js'
 import { createClock } from '../base/clock.js'
 import { createIds } from '../base/ids.js'
@@ -57,7 +58,7 @@ export const lonelyHost = (plugin: AnyPlugin): PluginHost => {
     services: needed(plugin).map(([, token]) => [token, serviceOf(token.token)]),
     routes: createRouteTable(),
     configure: defaultsOf,
-    lists: createLists({ disk: { readFile: () => undefined }, root: '/' }),
+    lists: createLists({ disk: noFiles, root: '/' }),
     patienceMs,
   })
 }

@@ -110,7 +110,7 @@ class Simulation {
       },
       open: (path, how) => this.open(path, how),
       openSync: (path) => this.handle(path, this.file(path), false),
-      readFile: (path) => this.read(path),
+      readFile: (path, most) => this.read(path)?.subarray(0, most),
       replace: (path, bytes) => this.replace(path, bytes),
       rename: (from, to) => this.rename(from, to),
       unlink: (path) => this.unlink(path),

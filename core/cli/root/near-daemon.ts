@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { open, string, type Json } from '../../base/schema.js'
 import { parse } from '../../base/parse.js'
+import { configBytes } from '../../host/load/config-bytes.js'
 import type { Client, CommandInput, NearDaemon } from '../../plugin/command.js'
 import { makePrivateFolder } from '../../state/disk/private-folder.js'
 import { createDisk } from '../../state/disk/real-disk.js'
@@ -31,7 +32,7 @@ const filesOf = (root: string): Pick<NearDaemon, 'config' | 'writeConfig'> => {
   const fileOf = (name: string): string => join(folder, `${name}.toml`)
   return {
     config(name) {
-      const bytes = disk.readFile(fileOf(name))
+      const bytes = configBytes(disk, fileOf(name))
       return bytes === undefined ? undefined : new TextDecoder().decode(bytes)
     },
     async writeConfig(name, text) {

@@ -3,6 +3,7 @@ import { memberIn } from '../../base/issue-rule.js'
 import { parse } from '../../base/parse.js'
 import { isJsonObject, type JsonObject } from '../../base/schema.js'
 import type { ListSpec } from '../../plugin/list.js'
+import { noFiles } from '../load/config-bytes.js'
 import { lineOf } from '../load/toml-line.js'
 import { tomlOf } from '../load/toml.js'
 import { besideTables, placeOf, wholeFile } from './list-parts.js'
@@ -44,7 +45,7 @@ export const checkList = <T, B>(spec: ListSpec<T, B>, text: string): readonly Li
   }
   // What no start may leave out is told as all else.
   const { isVital: _, ...rest } = spec
-  const lists = createLists({ disk: { readFile: () => undefined }, root: '', given: { [spec.file]: read.table } })
+  const lists = createLists({ disk: noFiles, root: '', given: { [spec.file]: read.table } })
   const { list } = lists.open({ id: spec.file }, rest)
   return [...list.wrong()].flatMap(([name, told]) => {
     const isBeside = name === wholeFile || name === besideTables

@@ -6,8 +6,8 @@ import type { HealthCheck } from '../../base/health.js'
 import { memberIn } from '../../base/issue-rule.js'
 import { parse, type Issue } from '../../base/parse.js'
 import { unsafeCast, type Json, type JsonObject } from '../../base/schema.js'
-import type { Disk } from '../../state/disk/disk.js'
 import { errors } from '../errors.js'
+import type { ConfigDisk } from '../load/config-bytes.js'
 import { readTomlFile } from '../load/toml.js'
 import {
   besideTables,
@@ -170,7 +170,7 @@ const entryChange = (name: string, before: Held | undefined, now: Held | undefin
 const entryDepth = 2
 
 export interface ListsParts {
-  readonly disk: Pick<Disk, 'readFile'>
+  readonly disk: ConfigDisk
   readonly root: string
   /** Contents by plugin that stand in for its file, for an embedding program. */
   readonly given?: Readonly<Record<string, JsonObject>>

@@ -21,6 +21,7 @@ import { Host } from '../contract.js'
 import { Processes, Supervised } from '../../processes/contract.js'
 import { Sandbox } from '../../sandbox/contract.js'
 import { createLists } from '../configuration/lists.js'
+import { noFiles } from '../load/config-bytes.js'
 import { createHost } from './host.js'
 import { loadAll } from '../load/load.js'
 
@@ -107,7 +108,7 @@ export const declarationsOf = async (
       const defaults = plugin.config === undefined ? undefined : defaultsOf(plugin.config)
       return defaults?.ok === true ? defaults.value : {}
     },
-    lists: createLists({ disk: { readFile: () => undefined }, root: '/' }),
+    lists: createLists({ disk: noFiles, root: '/' }),
     routes: table,
     patienceMs,
   })

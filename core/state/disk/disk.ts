@@ -37,8 +37,8 @@ export interface Disk {
   open(path: string, how: 'read' | 'write' | 'create'): Promise<DiskFile>
   /** Opens for reading at once; for records that have left memory. */
   openSync(path: string): DiskFile
-  /** Whole file; undefined if absent. */
-  readFile(path: string): Uint8Array | undefined
+  /** Whole file, or its first `most` bytes if it has more; undefined if absent. */
+  readFile(path: string, most?: number): Uint8Array | undefined
   /** Replaces a file: temp, write all, fsync, rename, fsync of the folder. Old or new, never half. */
   replace(path: string, bytes: Uint8Array): Promise<void>
   rename(from: string, to: string): Promise<void>

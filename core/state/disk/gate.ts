@@ -36,7 +36,7 @@ export const gateDisk = (disk: Disk, { wasHalted, isHalted }: Gate): Disk => {
     open: async (path, how) =>
       gateFile(how === 'create' ? await pass(() => disk.open(path, how)) : await disk.open(path, how)),
     openSync: (path) => disk.openSync(path),
-    readFile: (path) => disk.readFile(path),
+    readFile: (path, most) => disk.readFile(path, most),
     replace,
     rename: (from, to) => pass(() => disk.rename(from, to)),
     unlink: (path) => pass(() => disk.unlink(path)),

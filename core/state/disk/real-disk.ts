@@ -99,13 +99,13 @@ const readOnlyFile = (path: string, fd: number): DiskFile => ({
   close: () => closeFile(fd),
 })
 
-const readFile = (path: string): Uint8Array | undefined =>
+const readFile = (path: string, most = Infinity): Uint8Array | undefined =>
   orAbsent(() => {
     const found = stat(path)
     if (found === undefined) return undefined
     const fd = openToRead(path, found.kind)
     try {
-      return readRange(fd, 0, fs.fstatSync(fd).size)
+      return readRange(fd, 0, Math.min(fs.fstatSync(fd).size, most))
     } finally {
       fs.closeSync(fd)
     }

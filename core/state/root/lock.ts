@@ -3,26 +3,27 @@
  * guard that the kernel frees at death, proper-lockfile for platforms and
  * containers that the guard does not reach, and the owner's record beside.
  */
-import { chmodSync, lstatSync, realpathSync, rmdirSync, unlinkSync } from 'node:fs'
+import { lstatSync, realpathSync, unlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import lockfile from 'proper-lockfile'
-import { fault } from '../../base/assert.js'
 import { createIds } from '../../base/ids.js'
 import type { Clock } from '../../base/clock.js'
 import type { Problem } from '../../base/errors.js'
 import type { Log } from '../../base/text/log.js'
 import type { Disk } from '../disk/disk.js'
 import { codeOf, errors } from '../errors.js'
+import { takeLockFolder } from './lock-folder.js'
 import { guardHolder, pause, takeGuard, type Guard } from './guard.js'
 import {
   describeOwner,
   isRunning,
+  isSameOwner,
   judgeOwner,
   mechanisms,
   readOwner,
   type Mechanism,
   type OwnerRecord,
 } from './owner.js'
+import { gateDisk } from '../disk/gate.js'
 import { createDisk } from '../disk/real-disk.js'
 import { makeRoom } from '../disk/ballast.js'
 import { checkRoot } from './root-check.js'
@@ -66,7 +67,6 @@ export interface Lock {
 }
 
 const watchEvery = 5_000
-const staleAfter = 10_000
 
 /**
  * Takes a root, or throws what keeps it from being taken: `state_root_locked`, or one of the refusals of `checkRoot`.
@@ -103,11 +103,13 @@ interface Holding extends LockOptions {
 }
 
 const holdRoot = async (holding: Holding): Promise<Lock> => {
-  const { root, disk, clock, guard } = holding
+  const { root, clock, guard } = holding
   const verdict = judgeOwner(root, readOwner(join(root, 'owner.json')), guard.freed)
   if (verdict === 'alive') throw locked(root)
   const loss = createLoss(holding)
-  const unlock = await takeLockfile(holding, { ownerIsDead: verdict === 'dead', lose: loss.lose }).catch((cause) => {
+  const isLost = (): boolean => loss.look() !== undefined
+  const disk = gateDisk(holding.disk, { wasHalted: isLost, isHalted: isLost })
+  const unlock = await takeFolder(holding, loss, verdict === 'dead').catch((cause) => {
     loss.stop()
     throw cause
   })
@@ -118,8 +120,8 @@ const holdRoot = async (holding: Holding): Promise<Lock> => {
     const facts = await openRootDocument({ root, disk, clock, ids: createIds(clock) })
     loss.also(watchGeneration({ root, disk, generation: facts.generation }))
     const owner = describeOwner({ root, generation: facts.generation, now: clock.now(), mechanism: guard.mechanism })
-    await writeOwner(holding, owner)
-    return lockOf({ ...holding, facts, owner, loss, unlock })
+    await writeOwner({ root, disk }, owner)
+    return lockOf({ ...holding, disk, facts, owner, loss, unlock })
   } catch (cause) {
     loss.stop()
     await unlock()
@@ -127,35 +129,17 @@ const holdRoot = async (holding: Holding): Promise<Lock> => {
   }
 }
 
-/**
- * A leftover of a dead owner goes at once; one that may be alive is waited for until proper-lockfile calls it stale.
- */
-const takeLockfile = async (
-  { root, guard }: Holding,
-  { ownerIsDead, lose }: { ownerIsDead: boolean; lose: Loss['lose'] },
-): Promise<() => Promise<void>> => {
-  const folder = join(root, 'lock')
-  if (ownerIsDead && guard.mechanism !== 'lockfile') removeLeftover(folder)
+const takeFolder = async ({ root, guard }: Holding, loss: Loss, ownerIsDead: boolean): Promise<() => Promise<void>> => {
   try {
-    const unlock = await lockfile.lock(root, {
-      lockfilePath: folder,
-      realpath: false,
-      stale: staleAfter,
-      onCompromised: () => lose('lock_taken'),
+    return await takeLockFolder({
+      root,
+      isLeftover: ownerIsDead && guard.mechanism !== 'lockfile',
+      isOurs: () => loss.look() === undefined,
+      onTaken: () => loss.lose('lock_taken'),
     })
-    chmodSync(folder, 0o700)
-    return () => unlock().catch(() => {})
   } catch (cause) {
     if (codeOf(cause) === 'ELOCKED') throw locked(root)
     throw cause
-  }
-}
-
-const removeLeftover = (folder: string): void => {
-  try {
-    rmdirSync(folder)
-  } catch (cause) {
-    if (codeOf(cause) !== 'ENOENT') throw fault('the folder lock/ of the state root must be empty', cause)
   }
 }
 
@@ -266,7 +250,7 @@ const lockOf = (holding: Held): Lock => {
   const free = async (): Promise<void> => {
     loss.stop()
     await told
-    forgetOwner(join(root, 'owner.json'), owner)
+    if (loss.look() === undefined) forgetOwner(join(root, 'owner.json'), owner)
     await unlock()
     await guard.release()
   }
@@ -289,5 +273,5 @@ const lockOf = (holding: Held): Lock => {
 
 const forgetOwner = (path: string, owner: OwnerRecord): void => {
   const written = readOwner(path)
-  if (written?.pid === owner.pid && written.generation === owner.generation) unlinkSync(path)
+  if (written !== undefined && isSameOwner(written, owner)) unlinkSync(path)
 }

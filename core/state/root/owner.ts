@@ -76,6 +76,15 @@ export const readOwner = (path: string): OwnerRecord | undefined => {
   }
 }
 
+/**
+ * Whether both records are of one opening of one root. Number and generation alone are the same in each fresh
+ * container: process 1, first start.
+ */
+export const isSameOwner = (a: OwnerRecord, b: OwnerRecord): boolean => markOf(a) === markOf(b)
+
+const markOf = ({ pid, start_ticks, boot_id, pid_space, folder, generation, locked_at_ms }: OwnerRecord): string =>
+  JSON.stringify([pid, start_ticks, boot_id, pid_space, folder, generation, locked_at_ms])
+
 /** A process by its number and its start: the number alone may be given again. */
 export interface ProcessMark {
   readonly pid: number

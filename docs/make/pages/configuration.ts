@@ -87,7 +87,7 @@ export const configurationPage = ({ plugins }: Facts): string =>
     'A value comes from its flag of `serve`, else from its variable in the environment, else from the file, ' +
       'else it is the default. Lists are separated by commas in flags and variables; the variable of one is in the plural. A field, flag or value that ' +
       'is not understood is refused with a sentence that names it; a plugin that is set up wrongly does not ' +
-      'start.',
+      'start. A file may have 8 MiB at most.',
     '## The daemon',
     'Flags and variables only.',
     table(

@@ -11,13 +11,15 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { createClock } from '../../../../core/base/clock.js'
 import { Problem } from '../../../../core/base/errors.js'
 import { acquireLock, type Lock } from '../../../../core/state/root/lock.js'
+import { readOwner } from '../../../../core/state/root/owner.js'
 import { unsafeCast } from '../../../../core/base/schema.js'
 import { seal, unseal } from '../../../../core/state/format/sealed.js'
-import { contend } from '../../../support/contender.js'
+import { contend, type Contender } from '../../../support/contender.js'
 import { createHeldDisk } from '../../../support/held-disk.js'
 import { note, openNotes, tempRoot } from '../../../support/notes.js'
 
@@ -77,6 +79,53 @@ test('an owner whom the process table does not show is dead if the kernel freed 
   utimesSync(join(root, 'lock'), fresh, fresh)
   const third = await contend(t, root)
   t.deepEqual(third.answer.slice(0, 2), ['refused', 'state_root_locked'], 'the file was signed by another')
+})
+
+const losses: Readonly<Record<string, (root: string) => void>> = {
+  moved: (root) => renameSync(root, `${root}.before`),
+  removed: (root) => rmSync(root, { recursive: true }),
+}
+const ends: Readonly<Record<string, (one: Contender) => Promise<unknown>>> = {
+  'releases its lock': (one) => one.end(),
+  'ends without that': (one) => {
+    one.process.kill('SIGTERM')
+    return once(one.process, 'exit')
+  },
+}
+
+for (const [how, lose] of Object.entries(losses))
+  for (const [what, end] of Object.entries(ends))
+    test(`whose root was ${how} and who ${what} leaves the one who took the path since alone`, async (t) => {
+      const root = join(tempRoot(t), 'state')
+      const former = await contend(t, root)
+      lose(root)
+      const heir = await contend(t, root)
+      t.deepEqual(heir.answer, ['locked', '1'])
+      await end(former)
+      t.deepEqual(readdirSync(root), ['daemon.lock', 'lock', 'owner.json', 'root.json'])
+      await heir.end()
+      t.deepEqual(readdirSync(root), ['daemon.lock', 'root.json'])
+    })
+
+test('a record of another process that has the same number and generation is left, as containers have them', async (t) => {
+  const root = tempRoot(t)
+  const lock = await acquireLock({ root, clock, log: silent })
+  const path = join(root, 'owner.json')
+  writeFileSync(path, JSON.stringify({ ...lock.owner, start_ticks: '1' }))
+  await lock.release()
+  t.is(readOwner(path)?.start_ticks, '1')
+})
+
+test('who has lost the root writes nothing into the one in its place', async (t) => {
+  const root = join(tempRoot(t), 'state')
+  const lock = await acquireLock({ root, clock, log: silent })
+  renameSync(root, `${root}.before`)
+  const heir = await contend(t, root)
+  const before = readFileSync(join(root, 'owner.json'), 'utf8')
+  lock.listensAt('127.0.0.1:4000')
+  await lock.release()
+  t.is(readFileSync(join(root, 'owner.json'), 'utf8'), before)
+  await heir.end()
 })
 
 /** A state behind a lock, as the daemon puts them together. */
