@@ -21,12 +21,15 @@ import { providerAnswers } from './bounds/provider-answers.js'
 import type { Generation, GenerationFeature } from './generation.js'
 import type { FailureClass } from './bounds/failure-class.js'
 import type { PaceView, RateLimit, RouteEvent } from './bounds/rate-limit.js'
+import type { Readiness } from './bounds/taken-readiness.js'
 import type { SearchPart, WebPage } from './abilities/web-search.js'
 
 /** How much one call of a model may have. */
 export type { ContextWindow } from './bounds/context-window.js'
 /** What models of a provider are called. */
 export type { ModelFamily } from './family.js'
+/** Whether a route can be used. */
+export type { Readiness } from './bounds/taken-readiness.js'
 /** Why a model call failed, by what can be done about it. */
 export type { FailureClass } from './bounds/failure-class.js'
 /** The longest wait that a server may ask for, milliseconds; what servers say of limits, and what is known of it. */
@@ -158,14 +161,6 @@ export type ModelEvent =
   | { type: 'part'; part: AssistantPart }
   | { type: 'done'; outcome: 'stop' | 'tool_calls' | 'length' | 'paused' | 'other'; usage: Usage }
   | { type: 'done'; outcome: 'failed'; failure: ModelFailure; usage?: Usage }
-
-/** Whether a route can be used (models-10). */
-export interface Readiness {
-  readonly state: 'ok' | 'warning' | 'error'
-  readonly code: string
-  readonly message: string
-  readonly action?: string
-}
 
 /** One usable connection to a provider. */
 export interface ModelConnection {

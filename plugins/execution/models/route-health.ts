@@ -1,6 +1,9 @@
 /** Whether the last call of a route failed, whatever its provider is: what a status must not be content with. */
-import type { ModelConnection, ModelEvent, ModelFailure, Readiness } from './contract.js'
+import type { Json } from '../../../core/plugin.js'
+import type { AssistantPart, ModelConnection, ModelEvent, ModelFailure, Readiness } from './contract.js'
+import { eventFault } from './bounds/event-fault.js'
 import { readEvents, type StreamWatch } from './bounds/event-stream.js'
+import { createStreamBounds, type StreamBounds } from './bounds/stream-bounds.js'
 import { takenReadiness } from './bounds/taken-readiness.js'
 import type { RouteWords } from './file/route-words.js'
 import type { RoutePace } from './route-pace.js'
@@ -8,7 +11,8 @@ import type { RoutePace } from './route-pace.js'
 /** Failures that say nothing about the route: of the question, and calls that we ended ourselves. */
 const beside: ReadonlySet<ModelFailure['class']> = new Set(['aborted', 'context_length'])
 
-export interface Watch extends Omit<StreamWatch, 'learn'> {
+export interface Watch extends StreamWatch {
+  readonly provider: string
   /** What to do about calls that fail, and about what depends on where the route is configured. */
   readonly words: RouteWords
   readonly pace: RoutePace
@@ -18,6 +22,37 @@ const inItsPlace = (readiness: Readiness, { key, base_url }: RouteWords): Readin
   const { code } = readiness
   if (code === 'credential_missing' || code === 'credential_refused') return { ...readiness, action: key }
   return code === 'base_url_missing' ? { ...readiness, action: base_url } : readiness
+}
+
+const lengthOfJson = (value: Json | undefined): number => (value === undefined ? 0 : JSON.stringify(value).length)
+
+const lengthOfPart = (part: AssistantPart): number => {
+  const beside = lengthOfJson(part.metadata)
+  if (part.type === 'tool_call') return beside + lengthOfJson(part.input) + (part.unparsed?.length ?? 0)
+  if (part.type !== 'search') return beside + part.text.length
+  return part.pages.reduce((sum, { url, title }) => sum + url.length + title.length, beside)
+}
+
+const lengthOf = (event: ModelEvent): number => {
+  if (event.type === 'text_delta' || event.type === 'reasoning_delta') return event.text.length
+  return event.type === 'part' ? lengthOfPart(event.part) : 0
+}
+
+const failed = (failure: ModelFailure): ModelEvent => ({ type: 'done', outcome: 'failed', failure })
+
+const unheeded = failed({
+  class: 'aborted',
+  retryable: false,
+  message: 'The provider did not end when it was told to.',
+})
+
+/** In place of an event that breaks the contract of providers: the call has failed for good (models-76). */
+const kept = (event: ModelEvent, bounds: StreamBounds, { provider, broke }: Watch): ModelEvent => {
+  const wrong = eventFault(event) ?? bounds.exceeded(lengthOf(event))
+  if (wrong === undefined) return event
+  broke(wrong)
+  const message = `The provider ${provider} gave an answer that breaks the contract of providers: ${wrong}.`
+  return failed({ class: 'provider_fault', retryable: false, message })
 }
 
 /**
@@ -47,12 +82,16 @@ export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelCo
     const calls = failures === 1 ? 'The last call' : `The last ${failures} calls`
     return { state: 'warning', code: 'route_failing', message: `${calls} failed. ${last}`, action: words.check }
   }
-  return {
-    readiness,
-    stream: (request, signal) =>
-      readEvents(() => connection.stream(request, signal), signal, {
-        ...watch,
-        learn: (event) => learn(event, request.model),
-      }),
+  const stream: ModelConnection['stream'] = (request, signal) => {
+    const bounds = createStreamBounds(watch.clock)
+    const look = (event: ModelEvent): ModelEvent => learn(kept(event, bounds, watch), request.model)
+    return readEvents(() => connection.stream(request, signal), {
+      ...watch,
+      signal,
+      look,
+      turn: bounds.turn,
+      unheeded,
+    })
   }
+  return { readiness, stream }
 }

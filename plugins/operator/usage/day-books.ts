@@ -79,29 +79,8 @@ export const createDayBooks = ({ state, store, log }: DayBookParts): DayBooks =>
           log.warn('a day of usage was left open', { day, error: thrownText(error) }),
         )
   }
-  const sumOf = async (day: string, inTurn: () => Promise<void>): Promise<Sums> => {
-    let sums = store.days.find(day)?.apart ?? nothing
-    for (let beyond = day; ; await inTurn()) {
-      const ids = store.sessions.page({ index: 'all', group: 'all', limit: step, beyond })
-      const own = ids.filter((id) => id.startsWith(`${day}:`))
-      for (const id of own) sums = joined(sums, store.sessions.find(id) ?? nothing)
-      beyond = ids.at(-1) ?? day
-      if (own.length < step) return sums
-    }
-  }
-  const callsApart = (day: string): number => totalOf([store.days.find(day)?.apart]).calls
-  const callsOf = (id: string): number => totalOf([store.sessions.find(id)]).calls
   const open = (tx: Tx, record: DayRecord, apart: Sums): void => {
     if (record.open !== true || apart !== record.apart) tx.put(store.days, { ...record, apart, open: true })
-  }
-  /** Sums grow with each call: what is less has been taken back. */
-  const waitFor = (call: Call, day: string, session: SessionSums | undefined): Waiting => {
-    if (session === undefined) {
-      const calls = callsApart(day)
-      return { call, isThere: () => callsApart(day) >= calls }
-    }
-    const [id, { calls }] = [idOf(day, session.session_id), totalOf([session])]
-    return { call, isThere: () => callsOf(id) >= calls }
   }
   return {
     find(day) {
@@ -119,7 +98,7 @@ export const createDayBooks = ({ state, store, log }: DayBookParts): DayBooks =>
       const own = countedOf(day, record)
       const { apart = nothing } = record ?? {}
       open(tx, record ?? { day, ...nothing }, session === undefined ? withCall(apart, call) : apart)
-      const waiting = waitFor(call, day, session)
+      const waiting = waitFor(store, call, { day, session })
       own.waiting = [...own.waiting, waiting]
       tx.after(() => {
         own.sums = withCall(own.sums, call)
@@ -131,8 +110,33 @@ export const createDayBooks = ({ state, store, log }: DayBookParts): DayBooks =>
       })
     },
     async begin(inTurn) {
-      for (const day of store.days.ids('open', 'all')) countedOf(day, await sumOf(day, inTurn))
+      for (const day of store.days.ids('open', 'all')) countedOf(day, await sumOf(store, day, inTurn))
     },
     end: () => closeAllBut(undefined),
   }
+}
+
+/** What was asked outside of sessions, and what each session used. */
+const sumOf = async (store: UsageStore, day: string, inTurn: () => Promise<void>): Promise<Sums> => {
+  let sums = store.days.find(day)?.apart ?? nothing
+  for (let beyond = day; ; await inTurn()) {
+    const ids = store.sessions.page({ index: 'all', group: 'all', limit: step, beyond })
+    const own = ids.filter((id) => id.startsWith(`${day}:`))
+    for (const id of own) sums = joined(sums, store.sessions.find(id) ?? nothing)
+    beyond = ids.at(-1) ?? day
+    if (own.length < step) return sums
+  }
+}
+
+interface Put {
+  readonly day: string
+  readonly session: SessionSums | undefined
+}
+
+/** Sums grow with each call: where they are less, it has been taken back. */
+const waitFor = (store: UsageStore, call: Call, { day, session }: Put): Waiting => {
+  const now = (): Sums | undefined =>
+    session === undefined ? store.days.find(day)?.apart : store.sessions.find(idOf(day, session.session_id))
+  const { calls } = totalOf([now()])
+  return { call, isThere: () => totalOf([now()]).calls >= calls }
 }

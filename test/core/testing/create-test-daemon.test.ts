@@ -193,7 +193,8 @@ test.serial('what a plugin does wrong while it works fails the close, and names 
     await daemon.request('POST', '/v1/sessions', { session_id: 's1' })
     t.regex((await daemon.request('POST', '/v1/sessions/s1/input', { content: 'x' })).text, /fail/u)
     if (expectsFaults) await t.notThrowsAsync(daemon.close())
-    else await t.throwsAsync(daemon.close(), { message: /^with faulty: a model provider threw.*: oops\. Correct it/u })
+    else
+      await t.throwsAsync(daemon.close(), { message: /^the plugin faulty did wrong 1 times, .*: oops\. Correct it/u })
   }
 })
 

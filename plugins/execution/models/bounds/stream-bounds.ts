@@ -1,7 +1,6 @@
 /** How much one answer of a provider may be, and for how long it is read in one go (models-81). */
 import { setImmediate } from 'node:timers/promises'
-import type { Clock, Json } from '../../../../core/plugin.js'
-import type { AssistantPart, ModelEvent } from '../contract.js'
+import type { Clock } from '../../../../core/plugin.js'
 
 /** Also an event that says nothing costs time. */
 const mostEvents = 1_000_000
@@ -15,24 +14,10 @@ const [eventsOfTurn, turnMs] = [8192, 10]
 
 /** Looks at each event of one answer. */
 export interface StreamBounds {
-  /** What is wrong with an answer that has this event too; undefined if it may go on. */
-  exceeded(event: ModelEvent): string | undefined
+  /** What is wrong with an answer that has this event too, with so much text; undefined if it may go on. */
+  exceeded(length: number): string | undefined
   /** A turn of the event loop that others have, if it is time: a provider that yields what it has gives them none. */
   turn(): Promise<void> | undefined
-}
-
-const lengthOfJson = (value: Json | undefined): number => (value === undefined ? 0 : JSON.stringify(value).length)
-
-const lengthOfPart = (part: AssistantPart): number => {
-  const beside = lengthOfJson(part.metadata)
-  if (part.type === 'tool_call') return beside + lengthOfJson(part.input) + (part.unparsed?.length ?? 0)
-  if (part.type !== 'search') return beside + part.text.length
-  return part.pages.reduce((sum, { url, title }) => sum + url.length + title.length, beside)
-}
-
-const lengthOf = (event: ModelEvent): number => {
-  if (event.type === 'text_delta' || event.type === 'reasoning_delta') return event.text.length
-  return event.type === 'part' ? lengthOfPart(event.part) : 0
 }
 
 export const createStreamBounds = (clock: Pick<Clock, 'elapsed'>): StreamBounds => {
@@ -43,9 +28,9 @@ export const createStreamBounds = (clock: Pick<Clock, 'elapsed'>): StreamBounds 
     turn = { at: clock.elapsed(), events }
   }
   return {
-    exceeded(event) {
+    exceeded(length) {
       events += 1
-      text += lengthOf(event)
+      text += length
       if (events > mostEvents) return `it has more than ${mostEvents.toLocaleString('en')} events`
       return text > mostText ? `it has more than ${mostText.toLocaleString('en')} characters` : undefined
     },

@@ -1,7 +1,13 @@
 /** What a connection says of its readiness, taken as other answers of plugins are (models-80). */
 import { enums, messageOf, open, optional, string, taken } from '../../../../core/plugin.js'
-import type { ModelConnection, Readiness } from '../contract.js'
-import type { Unready } from '../refusing.js'
+
+/** Whether a route can be used (models-10). */
+export interface Readiness {
+  readonly state: 'ok' | 'warning' | 'error'
+  readonly code: string
+  readonly message: string
+  readonly action?: string
+}
 
 const Answer = open({
   state: enums(['ok', 'warning', 'error']),
@@ -12,7 +18,7 @@ const Answer = open({
 const mostBytes = 64 * 1024
 
 /** Of a route whose provider did not say what it must. */
-export const failedProvider = (provider: string): Unready => ({
+export const failedProvider = (provider: string): Omit<Readiness, 'state'> => ({
   code: 'provider_fault',
   message: `The plugin of the provider ${provider} failed when the route was asked for.`,
   action: `See its fault in holdfast plugins list. Correct it, or take it out of config/plugins.toml.`,
@@ -30,8 +36,8 @@ interface Asked {
   readonly broke: (wrong: unknown) => void
 }
 
-/** Asks, and is in error where the answer is none. The same fault is charged once: a route is asked for all the time. */
-export const takenReadiness = (connection: ModelConnection, { provider, broke }: Asked): (() => Readiness) => {
+/** Asks, and is in error where the answer is none. The same fault is charged once: it is asked all the time. */
+export const takenReadiness = (connection: { readiness(): unknown }, { provider, broke }: Asked): (() => Readiness) => {
   let charged: string | undefined
   return () => {
     try {
