@@ -33,7 +33,7 @@ test.serial('command-line-40: /history shows the last exchanges, and /sessions w
   const script = openPiped(t, ['chat', 'told'], at(daemon))
   for (const word of ['One', 'Two', 'Three']) {
     script.say(word)
-    await script.until(new RegExp(`You said: ${word}`, 'u'))
+    await script.until(new RegExp(`You said: ${word}\n`, 'u'))
   }
   const before = script.out().length
   script.say('/history 2')
