@@ -40,12 +40,13 @@ interface Counted {
   /** Of calls that are durable. */
   sums: Sums
   /** The others, in the order of their commits; some may have failed. */
-  waiting: readonly Waiting[]
+  readonly waiting: Waiting[]
 }
 interface Waiting {
   readonly call: Call
-  /** False when its commit has failed: what it put was taken back. */
-  readonly isThere: () => boolean
+  /** Of its session, if it has one, else of what was asked outside of sessions: as its commit put them. */
+  readonly put: Sums
+  readonly session_id: string | undefined
 }
 
 const nothing: Sums = { routes: [] }
@@ -74,7 +75,7 @@ export const createDayBooks = ({ state, store, log }: DayBookParts): DayBooks =>
   /** One that stays open is summed up by the next start. */
   const closeAllBut = async (current: string | undefined): Promise<void> => {
     for (const [day, one] of counted)
-      if (day !== current && !one.waiting.some(({ isThere }) => isThere()))
+      if (day !== current && !one.waiting.some((call) => isThere(store, day, call)))
         await close(day, one).catch((error: unknown) =>
           log.warn('a day of usage was left open', { day, error: thrownText(error) }),
         )
@@ -86,7 +87,7 @@ export const createDayBooks = ({ state, store, log }: DayBookParts): DayBooks =>
     find(day) {
       const known = counted.get(day)
       if (known === undefined) return store.days.find(day)
-      const there = known.waiting.filter(({ isThere }) => isThere())
+      const there = known.waiting.filter((one) => isThere(store, day, one))
       const sums = there.reduce((all, { call }) => withCall(all, call), known.sums)
       return sums.routes.length === 0 ? undefined : { day, ...sums }
     },
@@ -96,14 +97,15 @@ export const createDayBooks = ({ state, store, log }: DayBookParts): DayBooks =>
       const isOfEarlierVersion = record !== undefined && record.apart === undefined
       if (isOfEarlierVersion) return tx.put(store.days, { day, ...withCall(record, call) })
       const own = countedOf(day, record)
-      const { apart = nothing } = record ?? {}
-      open(tx, record ?? { day, ...nothing }, session === undefined ? withCall(apart, call) : apart)
-      const waiting = waitFor(store, call, { day, session })
-      own.waiting = [...own.waiting, waiting]
+      const { apart: before = nothing } = record ?? {}
+      const apart = session === undefined ? withCall(before, call) : before
+      open(tx, record ?? { day, ...nothing }, apart)
+      const waiting = { call, put: session ?? apart, session_id: session?.session_id }
+      own.waiting.push(waiting)
       tx.after(() => {
         own.sums = withCall(own.sums, call)
         // Those before it have failed: commits become durable in their order.
-        own.waiting = own.waiting.slice(own.waiting.indexOf(waiting) + 1)
+        own.waiting.splice(0, own.waiting.indexOf(waiting) + 1)
         if (day === latest) return
         latest = day
         void closeAllBut(day)
@@ -128,15 +130,8 @@ const sumOf = async (store: UsageStore, day: string, inTurn: () => Promise<void>
   }
 }
 
-interface Put {
-  readonly day: string
-  readonly session: SessionSums | undefined
-}
-
-/** Sums grow with each call: where they are less, it has been taken back. */
-const waitFor = (store: UsageStore, call: Call, { day, session }: Put): Waiting => {
-  const now = (): Sums | undefined =>
-    session === undefined ? store.days.find(day)?.apart : store.sessions.find(idOf(day, session.session_id))
-  const { calls } = totalOf([now()])
-  return { call, isThere: () => totalOf([now()]).calls >= calls }
+/** Sums grow with each call: where they are less than what its commit put, that has failed and was taken back. */
+const isThere = (store: UsageStore, day: string, { put, session_id }: Waiting): boolean => {
+  const now = session_id === undefined ? store.days.find(day)?.apart : store.sessions.find(idOf(day, session_id))
+  return totalOf([now]).calls >= totalOf([put]).calls
 }
