@@ -72,7 +72,7 @@ export const dueNow = ({ retention, policy, bytes, beside, now }: DueInput): Due
   const partitions = kinds.flatMap((kept) =>
     factsOf(kept, { holder: retention.heldBy(kept.kind), parts: beside.get(kept.kind) ?? new Map() }),
   )
-  const planned = plan({ partitions, bytes, policy, now })
+  const planned = plan({ partitions, bytes, lagging: laggingIn(kinds, policy), policy, now })
   const due = kinds.flatMap((kept) =>
     wantedOf(kept, planned).map(({ upto, cause }) => {
       const fall = retention.preview(kept.kind, upto)
@@ -114,6 +114,14 @@ const staysOf = ({ stays, over, beside }: Plan, { kinds, lagging, policy }: Stay
   }),
   ...(over > 0 && beside === undefined ? [{ sentence: sayOver(over) }] : []),
 ]
+
+/** What follows and waits from earlier falls: it may go one day. */
+const laggingIn = (kinds: readonly KeptKind[], { kinds: policies }: Policy): number =>
+  sum(
+    kinds.flatMap(({ kind, fell, partitions }) =>
+      policies.get(kind)?.isPromise === false ? partitions.filter(({ no }) => no <= fell).map(bytesIn) : [],
+    ),
+  )
 
 /** Without a limit nothing is due, and nothing stays for a reason. */
 const isLimited = ({ kinds, maxBytes }: Policy, kind: string): boolean => {

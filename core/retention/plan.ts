@@ -43,6 +43,8 @@ export interface PlanInput {
   readonly partitions: readonly PartitionFacts[]
   /** Of the whole root. */
   readonly bytes: number
+  /** Of history that is in none of these, such as what waits for a record that holds it; default 0. */
+  readonly lagging?: number
   readonly policy: Policy
   /** Unix ms. */
   readonly now: number
@@ -160,7 +162,8 @@ const queuesOf = ({ partitions, policy }: PlanInput): Queue[] =>
 export const plan = (input: PlanInput): Plan => {
   const planner = new Planner(input)
   const queues = queuesOf(input)
-  const beside = input.bytes - bytesOf(queues.flatMap(({ policy, left }) => (policy.isPromise ? [] : left)))
+  const beside =
+    input.bytes - (input.lagging ?? 0) - bytesOf(queues.flatMap(({ policy, left }) => (policy.isPromise ? [] : left)))
   for (const queue of queues) planner.dropDue(queue)
   const { falls, stays } = planner
   const isInVain = beside > (input.policy.maxBytes ?? Infinity)

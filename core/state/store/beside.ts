@@ -1,6 +1,7 @@
 /** What goes by itself behind a fall of a kind, such as blobs of records that stand in no partition. */
 import { createPause } from '../../base/turns.js'
 import type { Beside, CollectionSpec } from '../contract.js'
+import { faultIn } from '../format/line-file.js'
 import type { StoredCollection } from '../memory/stored-collection.js'
 import type { Root } from './open-root.js'
 
@@ -42,12 +43,22 @@ function* recordsOf(stored: StoredCollection<object>, index: string): Iterable<o
   for (const group of stored.groups(index))
     for (let beyond: string | undefined; ;) {
       const ids = stored.page({ index, group, limit: atOnce, ...(beyond !== undefined && { beyond }) })
-      const records = ids.map((one) => stored.find(one)).filter((record) => record !== undefined)
+      const records = ids.map((one) => soundIn(stored, one)).filter((record) => record !== undefined)
       yield* records
       const last = records.at(-1)
       if (ids.length < atOnce || last === undefined) break
       beyond = indexes[index]?.sort?.(last) ?? id(last)
     }
+}
+
+/** One that is damaged counts as nothing: it must not keep history from falling. */
+const soundIn = (stored: StoredCollection<object>, id: string): object | undefined => {
+  try {
+    return stored.find(id)
+  } catch (error) {
+    if (faultIn(error) === undefined) throw error
+    return undefined
+  }
 }
 
 /** The records of the kind that it names are all there. */

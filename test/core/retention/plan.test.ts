@@ -177,6 +177,7 @@ test('where all that could ever fall is too little nothing makes room, and what 
   const own = (maxBytes: number, runs: Partial<KindPolicy> = {}) => policy({ runs }, { maxBytes })
   t.like(plan({ ...given, policy: own(199) }), { falls: [], over: 401, beside: 200 })
   t.is(plan({ ...given, policy: own(200) }).beside, undefined)
+  t.is(plan({ ...given, lagging: 1, policy: own(199) }).beside, undefined, 'what waits may go one day')
   const aged = plan({ ...given, policy: own(199, { maxAge: 70 * day }) })
   t.like(told(aged), { falls: ['runs 1 by age'] })
   t.is(aged.over, 301)
