@@ -1,7 +1,7 @@
 /** `holdfast serve`: one daemon in the foreground, from its first line to its exit code. */
 import { setMaxListeners } from 'node:events'
 import { createClock, type Clock } from './base/clock.js'
-import { boundHeap, collectAtRest } from './heap.js'
+import { boundHeap, collectAtRest } from './base/memory/heap.js'
 import { errors as configErrors, type Environment, type Flags } from './base/config.js'
 import { isStartEnded } from './host/errors.js'
 import { startDaemon, type Daemon, type Ending } from './daemon.js'

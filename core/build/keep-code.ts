@@ -1,7 +1,7 @@
 /** A life of the program whose code is kept: `keep-code FOLDER LIFE ARGUMENT…`. What it needed, later lives need. */
 import { writeFileSync } from 'node:fs'
 import { fault } from '../base/assert.js'
-import { resetHeap } from '../heap.js'
+import { resetHeap } from '../base/memory/heap.js'
 import { filesOf, readScript, runProgram, sealCode, type Life } from './program.js'
 
 const [folder = '', word = ''] = process.argv.splice(2, 2)

@@ -1,5 +1,6 @@
 /** How far a command is, on standard error: one line that is written again on a terminal, else a line now and then. */
 import { createClock } from '../base/clock.js'
+import { boundHeapOfWork } from '../base/memory/heap.js'
 import { createMeter, noProgress, paceText, type Pace, type Progress } from '../base/text/progress.js'
 import type { CommandInput } from '../plugin/command.js'
 import { isTerminal, printError, replaceLine } from './terminal.js'
@@ -17,9 +18,10 @@ const barText = (pace: Pace): string => {
   return `[${'='.repeat(full)}${' '.repeat(barWidth - full)}] ${paceText(pace)}`
 }
 
-/** Does the work of a command, and leaves nothing behind of what told how far it was. */
+/** Does the long work of a command in little memory, and leaves nothing behind of what told how far it was. */
 export const telling = async <R>(input: Told, work: (progress: Progress) => Promise<R>): Promise<R> => {
   const progress = progressOf(input)
+  boundHeapOfWork()
   try {
     return await work(progress)
   } finally {

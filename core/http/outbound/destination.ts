@@ -1,5 +1,5 @@
 /** Where a URL leads as far as its text says, and whether that may be asked. */
-import { createCache } from '../../base/cache.js'
+import { createCache } from '../../base/memory/cache.js'
 import { isInCidrs, isLocalName, isPublicAddress, literalAddress } from './address-rules.js'
 import type { ResolvedAddress } from './names.js'
 

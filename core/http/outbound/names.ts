@@ -1,6 +1,6 @@
 /** The addresses of names: each name is asked for once at a time, few at a time, and known for a moment. */
 import { lookup } from 'node:dns/promises'
-import { createCache } from '../../base/cache.js'
+import { createCache } from '../../base/memory/cache.js'
 import type { Clock } from '../../base/clock.js'
 
 /** An address that a name resolves to. */

@@ -3,7 +3,7 @@
  * same addresses.
  */
 import type { Dispatcher, Pool } from 'undici'
-import { createCache } from '../../base/cache.js'
+import { createCache } from '../../base/memory/cache.js'
 import type { ResolvedAddress } from './names.js'
 
 /** Where a request goes: its origin, and the addresses that were checked for it. */

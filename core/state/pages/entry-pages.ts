@@ -1,5 +1,5 @@
 /** The checkpointed entries of one stream: pages shared by all owners, and which lines hold whose entries. */
-import { createCache } from '../../base/cache.js'
+import { createCache } from '../../base/memory/cache.js'
 import type { Json } from '../../base/schema.js'
 import type { StreamEntry } from '../contract.js'
 import type { PagesRef } from '../format/manifest.js'

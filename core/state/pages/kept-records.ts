@@ -1,6 +1,6 @@
 /** The records of a collection that a checkpoint wrote, as pages and tables have them. */
 import { assert } from '../../base/assert.js'
-import type { SizedCache } from '../../base/sized-cache.js'
+import type { SizedCache } from '../../base/memory/sized-cache.js'
 import type { CollectionSpec, Sieve } from '../contract.js'
 import type { Row } from '../tables/rows.js'
 import type { PageStore } from './page-store.js'

@@ -22,7 +22,7 @@ import { withFaults, type Loaded, type Upkeep } from './page-store.js'
 import { createRecordPages, type RecordPages } from './record-pages.js'
 import { carriedOver } from '../partitions/partitions.js'
 import { readTombstones, tombstonePath } from './tombstones.js'
-import { createCacheRoom, type CacheRoom } from '../../base/sized-cache.js'
+import { createCacheRoom, type CacheRoom } from '../../base/memory/sized-cache.js'
 import { createBlockCache, type BlockCache } from '../tables/block-cache.js'
 import type { Tuning } from '../tuning.js'
 

@@ -1,5 +1,5 @@
 /** The checkpointed records of one collection: of several lines with one id the last counts. */
-import type { CacheRoom } from '../../base/sized-cache.js'
+import type { CacheRoom } from '../../base/memory/sized-cache.js'
 import type { CollectionSpec } from '../contract.js'
 import type { Fault } from '../format/line.js'
 import { faultIn } from '../format/line-file.js'

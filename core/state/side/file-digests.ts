@@ -1,5 +1,5 @@
 /** Digests of files: of large ones beside the event loop, and once for as long as a file is unchanged. */
-import { createCache } from '../../base/cache.js'
+import { createCache } from '../../base/memory/cache.js'
 import { createThread } from '../../processes/thread.js'
 import type { DiskFile } from '../disk/disk.js'
 import { rangeOf } from '../disk/pieces.js'

@@ -1,5 +1,5 @@
 /** Blocks of tables that were read last, shared by all tables of a root and bounded by their bytes on disk. */
-import { createCacheRoom, type SizedCache } from '../../base/sized-cache.js'
+import { createCacheRoom, type SizedCache } from '../../base/memory/sized-cache.js'
 import type { Row } from './rows.js'
 
 export type BlockCache = SizedCache<readonly Row[]>

@@ -3,6 +3,7 @@ import type { TableRef } from '../format/manifest.js'
 import { readBloom, type Bloom } from './bloom.js'
 import type { BlockCache } from './block-cache.js'
 import { unsafeCast } from '../../base/schema.js'
+import type { SizedCache } from '../../base/memory/sized-cache.js'
 import { compareKeys, positionOf, unpackRows, weightOf, type Bound, type Row, type SectionShape } from './rows.js'
 import { groupMember, type BlockLine, type GroupInfo, type SectionInfo, type TableFooter } from './table-format.js'
 
@@ -13,6 +14,8 @@ export interface TableParts {
   /** The value of the line there; throws `storage_damaged` if it is not as it was written. */
   readonly readLine: (offset: number, length: number) => unknown
   readonly blocks: BlockCache
+  /** Keeps filters that are asked; without it the table keeps its own as long as it is open. */
+  readonly filters?: SizedCache<Bloom>
   /** Names the table among all of the root. */
   readonly key: string
 }
@@ -179,14 +182,18 @@ export class TableFile {
 
   /** Whether its filter knows an id, an owner or a group. */
   mayHave({ name, keyCells }: SectionShape, first: string): boolean {
-    this.#bloom ??= this.#readBloom()
-    return this.#bloom.mayHave(keyCells === 3 ? groupMember(name, first) : first)
+    return this.#filter().mayHave(keyCells === 3 ? groupMember(name, first) : first)
   }
 
-  #readBloom(): Bloom {
-    const { readLine } = this.#parts
+  #filter(): Bloom {
+    const { filters, key, readLine } = this.#parts
+    const known = filters === undefined ? this.#bloom : filters.get(key)
+    if (known !== undefined) return known
     const [offset, length] = this.footer.bloom
-    return readBloom(unsafeCast<{ bloom: string }>(readLine(offset, length)).bloom)
+    const bloom = readBloom(unsafeCast<{ bloom: string }>(readLine(offset, length)).bloom)
+    if (filters === undefined) this.#bloom = bloom
+    else filters.set(key, bloom, length)
+    return bloom
   }
 }
 

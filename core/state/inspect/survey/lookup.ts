@@ -1,11 +1,12 @@
 /** What tells which records are there, without a list of them: tables that were found sound, and what the log says. */
+import { createCacheRoom, type CacheRoom } from '../../../base/memory/sized-cache.js'
 import type { Disk } from '../../disk/disk.js'
 import type { FileIdentity } from '../../format/line-file.js'
 import type { TableRef } from '../../format/manifest.js'
-import type { OpenPages } from '../../pages/open-pages.js'
+import { OpenPages } from '../../pages/open-pages.js'
 import { PageReader } from '../../pages/page-reader.js'
 import { idSection, isRemovedRow } from '../../pages/record-codec.js'
-import { createBlockCache } from '../../tables/block-cache.js'
+import type { Bloom } from '../../tables/bloom.js'
 import { compareKeys, isRemoval, type Row } from '../../tables/rows.js'
 import { rowIn, TableFile } from '../../tables/table-file.js'
 import { Tables } from '../../tables/tables.js'
@@ -24,24 +25,39 @@ export interface Lookup {
   readonly paged: ReadonlySet<string>
 }
 
-/** Bytes of blocks that are kept for each collection or stream. */
-const blockBytes = 512 * 1024
+/** What a walk holds of all tables of a root at a time, however many there are. */
+export interface TableRoom {
+  /** Tables that are open. */
+  readonly files: OpenPages
+  readonly blocks: CacheRoom
+  readonly filters: CacheRoom
+}
+
+const openAtOnce = 64
+/** Bytes on disk of what is kept; rows take several times as much in memory. */
+const [blockBytes, filterBytes] = [6 * 2 ** 20, 32 * 2 ** 20]
+
+export const createTableRoom = (): TableRoom => ({
+  files: new OpenPages(openAtOnce),
+  blocks: createCacheRoom(blockBytes),
+  filters: createCacheRoom(filterBytes),
+})
 
 interface TablePlace {
   readonly disk: Disk
-  /** Tables that are open. */
-  readonly files: OpenPages
+  readonly room: TableRoom
   readonly path: (no: number) => string
   readonly identity: (no: number) => FileIdentity
 }
 
 /** Opens tables whose lines were all found sound. */
 export const openTables = (place: TablePlace, refs: readonly TableRef[]): Tables => {
-  const reader = new PageReader({ ...place, onDamage: () => {} })
-  const blocks = createBlockCache(blockBytes)
+  const { room, ...rest } = place
+  const reader = new PageReader({ ...rest, files: room.files, onDamage: () => {} })
+  const [blocks, filters] = [room.blocks.cache<readonly Row[]>(), room.filters.cache<Bloom>()]
   const tables = new Tables((ref) => {
     const readLine = (offset: number, length: number): unknown => reader.read({ page: ref.no, offset, length })
-    return new TableFile({ ref, readLine, blocks, key: String(ref.no) })
+    return new TableFile({ ref, readLine, blocks, filters, key: String(ref.no) })
   })
   tables.use(refs)
   return tables

@@ -33,7 +33,7 @@ export const pageStores = (kind: PageStore['kind'], { paths, manifest }: SurveyO
 
 /** Checks every line of the tables; undefined where one of them cannot be used. */
 const readTables = (options: SurveyOptions, pageStore: PageStore): Tables | undefined => {
-  const { visitor, manifest, disk, files } = options
+  const { visitor, manifest, disk, room } = options
   const { tables: refs } = pageStore.ref
   const path = (no: number): string => join(pageStore.folder, indexName(no))
   const identity = (no: number) => tableIdentity({ of: pageStore.name, root: manifest.root }, no)
@@ -45,7 +45,7 @@ const readTables = (options: SurveyOptions, pageStore: PageStore): Tables | unde
     visitor.count?.({ bytes: refs.reduce((sum, { length }) => sum + length, 0) })
     return undefined
   }
-  const tables = openTables({ disk, files, path, identity }, refs)
+  const tables = openTables({ disk, room, path, identity }, refs)
   visitor.count?.({ items: refs.reduce((sum, { rows }) => sum + rows, 0) })
   visitor.tables?.(pageStore, { tables, file: path(last.no) })
   return tables

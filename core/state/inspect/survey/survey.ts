@@ -9,11 +9,10 @@ import { indexName, segmentName } from '../../format/layout.js'
 import { valueOf } from '../../format/line-file.js'
 import { replayLog, type Replay } from '../../log/replay.js'
 import type { LinePlace, LogLine } from '../../format/segment.js'
-import { OpenPages } from '../../pages/open-pages.js'
 import { isRemovedRow } from '../../pages/record-codec.js'
 import { tombstonePath } from '../../pages/tombstones.js'
 import { readLines } from './lines.js'
-import { createFinder, createHas, type Lookup } from './lookup.js'
+import { createFinder, createHas, createTableRoom, type Lookup } from './lookup.js'
 import { pageStores, readCollection, readStream, readTablesOf } from './pages.js'
 import type { SurveyOptions } from './visitor.js'
 
@@ -86,18 +85,15 @@ const readLog = ({
 /** What is read, and by which manifest. */
 export type SurveyPlace = Pick<SurveyOptions, 'disk' | 'paths' | 'manifest' | 'watermark'>
 
-/** Tables that are open at a time. */
-const openAtOnce = 64
-
 /** Walks what the manifest names; returns what the log said. Nothing of the root stays open. */
-export const survey = (given: Omit<SurveyOptions, 'files'>): Replay => {
-  const files = new OpenPages(openAtOnce)
+export const survey = (given: Omit<SurveyOptions, 'room'>): Replay => {
+  const room = createTableRoom()
   try {
-    const replay = walk({ ...given, files })
+    const replay = walk({ ...given, room })
     given.visitor.finish?.()
     return replay
   } finally {
-    files.shutAll()
+    room.files.shutAll()
   }
 }
 

@@ -7,11 +7,10 @@ import type { Manifest } from '../../format/manifest.js'
 import type { LinePlace, LogLine, Op } from '../../format/segment.js'
 import type { Watermark } from '../../format/watermark.js'
 import type { EntryLine } from '../../pages/entry-codec.js'
-import type { OpenPages } from '../../pages/open-pages.js'
 import type { RecordLine } from '../../pages/record-codec.js'
 import type { Row } from '../../tables/rows.js'
 import type { Tables } from '../../tables/tables.js'
-import type { Has } from './lookup.js'
+import type { Has, TableRoom } from './lookup.js'
 
 /** What is wrong, in the terms of a repair. */
 export type FindingKind =
@@ -86,6 +85,5 @@ export interface SurveyOptions {
   readonly manifest: Manifest
   readonly watermark: Watermark | undefined
   readonly visitor: SurveyVisitor
-  /** Tables that are open. */
-  readonly files: OpenPages
+  readonly room: TableRoom
 }

@@ -11,7 +11,9 @@ import { indexName } from '../../../../core/state/format/layout.js'
 import { brokenRule } from '../../../../core/state/inspect/verify-table.js'
 import { OpenPages } from '../../../../core/state/pages/open-pages.js'
 import { noTables, TableSet } from '../../../../core/state/pages/table-set.js'
+import { createCacheRoom, type SizedCache } from '../../../../core/base/memory/sized-cache.js'
 import { createBlockCache } from '../../../../core/state/tables/block-cache.js'
+import type { Bloom } from '../../../../core/state/tables/bloom.js'
 import { createBloomDraft, readBloom } from '../../../../core/state/tables/bloom.js'
 import { firstTaken } from '../../../../core/state/tables/compaction.js'
 import { remembering } from '../../../../core/state/tables/remembering.js'
@@ -224,6 +226,35 @@ test('a table that tells sort keys of which it has none is named, and one that t
       [...earlier.range(byOwner, { group: 'b', order })],
       [...set.tables.range(byOwner, { group: 'b', order })],
     )
+})
+
+test('filters that find no room are read again for each question, and answer as those that stay', async (t) => {
+  const { set, folder } = openSet(t)
+  await writeInTime(set, many, 1)
+  const [ref] = set.refs
+  if (ref === undefined) return t.fail('there is no table')
+  const bytes = readFileSync(join(folder, indexName(ref.no)))
+  let read = 0
+  const fileIn = (filters?: SizedCache<Bloom>): TableFile => {
+    const readLine = (offset: number, length: number): any => {
+      const value = JSON.parse(bytes.subarray(offset, offset + length).toString())
+      if (typeof value.bloom === 'string') read += 1
+      return value
+    }
+    return new TableFile({ ref, readLine, blocks: createBlockCache(10_000), key: 'one', ...(filters && { filters }) })
+  }
+  const own = fileIn()
+  const asked = ['b', 'absent'].map((group) => [group, own.mayHave(byOwner, group)] as const)
+  for (const [filters, wanted] of [
+    [undefined, 1],
+    [createCacheRoom(1_000_000).cache<Bloom>(), 1],
+    [createCacheRoom(0).cache<Bloom>(), 2 * asked.length],
+  ] as const) {
+    read = 0
+    const file = fileIn(filters)
+    for (const [group, has] of [...asked, ...asked]) t.is(file.mayHave(byOwner, group), has)
+    t.is(read, wanted)
+  }
 })
 
 test('the first rows of a range are read once, all of them are given each time, and a fault is not an end', (t) => {

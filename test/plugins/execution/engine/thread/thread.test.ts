@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8'
 import test from 'ava'
-import { createHeap } from '../../../../../core/heap.js'
+import { createHeap } from '../../../../../core/base/memory/heap.js'
 import type { JournalEntry } from '../../../../../plugins/execution/sessions/contract.js'
 import { foldEntry } from '../../../../../plugins/execution/engine/thread/fold.js'
 import { beginThread, weightOf } from '../../../../../plugins/execution/engine/thread/thread.js'

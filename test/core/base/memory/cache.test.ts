@@ -1,5 +1,5 @@
 import test from 'ava'
-import { createCache } from '../../../core/base/cache.js'
+import { createCache } from '../../../../core/base/memory/cache.js'
 
 test('a cache keeps what was used last, and tells what goes', (t) => {
   const gone: number[] = []

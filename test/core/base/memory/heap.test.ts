@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
 import test from 'ava'
-import { createClock } from '../../core/base/clock.js'
-import { collectAtRest, createHeap } from '../../core/heap.js'
+import { createClock } from '../../../../core/base/clock.js'
+import { collectAtRest, createHeap } from '../../../../core/base/memory/heap.js'
 
 const large = 200 * 1024 * 1024
 

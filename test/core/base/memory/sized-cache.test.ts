@@ -1,5 +1,5 @@
 import test from 'ava'
-import { createCacheRoom } from '../../../core/base/sized-cache.js'
+import { createCacheRoom } from '../../../../core/base/memory/sized-cache.js'
 
 test('of all values in a room the one goes first that was used longest ago, whosever it is', (t) => {
   const room = createCacheRoom(100)

@@ -1,8 +1,8 @@
 /** How much memory V8 may hold on to: less than it would by itself, and what a burst of work left goes at rest. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Clock } from './base/clock.js'
-import { unsafeCast } from './base/schema.js'
+import type { Clock } from '../clock.js'
+import { unsafeCast } from '../schema.js'
 
 /**
  * Percent of what was alive at the last collection that may be allocated before the next. By itself V8 lets a heap of
@@ -10,12 +10,15 @@ import { unsafeCast } from './base/schema.js'
  * run's CPU time, because each collection looks at all that is alive.
  */
 const growth = 100
+/** The same of a command that reads a whole root: what is alive of it is little, and it ends soon. */
+const growthOfWork = 50
 
 /**
  * For a daemon that has started. V8 takes kept code only under the flags under which it was kept, that of Node's own
  * modules too: set before those are loaded, a flag costs each of them its compilation.
  */
 export const boundHeap = (): void => setFlagsFromString(`--heap-growing-percent=${growth}`)
+export const boundHeapOfWork = (): void => setFlagsFromString(`--heap-growing-percent=${growthOfWork}`)
 
 /** What is kept of the code of a life is kept under the flags of a start. */
 export const resetHeap = (): void => setFlagsFromString('--heap-growing-percent=0')
