@@ -2,7 +2,14 @@
  * The table of a server that a file of the workspace names, without the values that may be secrets: they are named as
  * secrets that are to be stored. What is certainly harmless stays as it is.
  */
-import { isJsonObject, looksSecret, tellsOfSecret, type Json, type JsonObject } from '../../../../core/plugin.js'
+import {
+  isJsonObject,
+  looksSecret,
+  secretsInArgument,
+  tellsOfSecret,
+  type Json,
+  type JsonObject,
+} from '../../../../core/plugin.js'
 import { literalsIn } from '../config/literals.js'
 
 /** A table, and the secrets that it refers to and that nobody has stored yet. */
@@ -53,10 +60,13 @@ const without = (text: string, secrets: readonly string[]): string =>
     .toSorted((a, b) => b.length - a.length)
     .reduce((left, secret) => (secret === '' ? left : left.replaceAll(secret, cutValue)), text)
 
+/** In quotes or behind escapes a value is not written as it is read. */
+const stillTells = (left: string): boolean => secretsInArgument(left).some((value) => !value.includes(cutValue))
+
 /** Arguments may be of any form: one that looks like a secret is left out whole. */
 const cleaned = (text: string, secrets: readonly string[]): string => {
   const left = without(text, secrets)
-  return left.split(cutValue).some(looksSecret) ? cutValue : left
+  return left.split(cutValue).some(looksSecret) || stillTells(left) ? cutValue : left
 }
 
 /** The table as it may be shown and kept. */

@@ -375,6 +375,8 @@ test('hooks-36: of its command and its variables nothing is told that may be sec
     ['/nowhere/sha256sum/python311', /: \/nowhere\/sha256sum\/python311: No such file/u],
     [`/nowhere/${secret}/run`, /: \/nowhere\/\[redacted\]\/run: No such file/u],
     [`f() { echo "$2" >&2; exit 1; }; f -H 'X-Auth: plainwords'`, /: X-Auth: \[redacted\]$/u],
+    ['true --token plainwords; echo said plainwords >&2; exit 1', /: said \[redacted\]$/u],
+    ['x=$(sh -c "true --token plainwords")|cat; echo said plainwords >&2; exit 1', /: said \[redacted\]$/u],
     [`echo denied for ${variable} >&2; exit 1`, /: denied for \[redacted\]$/u],
     [`echo $(printf %s ${variable} | base64) >&2; exit 1`, /: \[redacted\]={0,2}$/u],
   ] as const) {
@@ -382,9 +384,9 @@ test('hooks-36: of its command and its variables nothing is told that may be sec
     await run()
     t.regex((await letters())[0].error, told, text)
   }
-  await set({ pre_tool_use: [command(`echo not for ${variable} or anybody >&2; exit 2`)] })
+  await set({ pre_tool_use: [command(`PASSWORD='plainwords'; echo not for ${variable} or $PASSWORD >&2; exit 2`)] })
   await run()
-  t.is((await outcomes()).at(-1).output.error.reason, 'not for [redacted] or anybody')
+  t.is((await outcomes()).at(-1).output.error.reason, 'not for [redacted] or [redacted]')
   const all = JSON.stringify([log, await letters(), await outcomes()])
   for (const one of [secret, value, 'plainwords']) t.false(all.includes(one), one)
 })

@@ -21,6 +21,8 @@ const args: readonly (readonly string[])[] = [
   [`--header=X-Api-Key:${secret}`],
   ['-c', `cd /tmp && DB_PASSWORD='${secret}' exec server --port 1`],
   ['-c', `server --api-key "${secret}"`],
+  ['-c', `server --api-key ${secret}; exit`],
+  ['-c', `(server --api-key ${secret})|cat`],
   [`https://x.example/?a=1&api_key=${secret}`],
   [`--url=https://x.example/mcp?access_token=${secret}#top`],
   [`postgres://user:${secret}@x.example/db`],
@@ -60,6 +62,6 @@ test('mcp-4: what no name tells of stays an ordinary word', (t) => {
 })
 
 test('mcp-4: an argument of any form is looked through in no more time than its length asks for', (t) => {
-  for (const piece of ['a=', '://', "' ", '&x=', '--token '])
+  for (const piece of ['a=', '://', "' ", '&x=', '--token ', '"$(', '"`', '<<a\n', 'mysql -px ', '"a":"', 'a: b\n'])
     t.true(Array.isArray(found({ command: 'x', args: [piece.repeat(131_072 / piece.length)] })), piece)
 })

@@ -85,6 +85,7 @@ test('mcp-41: a value of .mcp.json that may be a secret is shown nowhere, and th
         '8080',
         '--level=debug',
         'sk-canary0000000000000000000000000000000000002',
+        "serve --token 'can'ary-14",
       ],
       env: {
         PIN: '12345',
@@ -112,7 +113,7 @@ test('mcp-41: a value of .mcp.json that may be a secret is shown nowhere, and th
   t.false(`${local}${web}`.includes('canary'))
   t.regex(
     local ?? '',
-    /^args = \["server","--token","<secret>","--pass","<secret>","-p","<secret>","-uroot:<secret>","-u","me:<secret>","-p","8080","--level=debug","<secret>"\]$/mu,
+    /^args = \["server","--token","<secret>","--pass","<secret>","-p","<secret>","-uroot:<secret>","-u","me:<secret>","-p","8080","--level=debug","<secret>","<secret>"\]$/mu,
   )
   t.regex(local ?? '', /^env = \{ "DEBUG" = "true", "DATA" = "\/srv\/data" \}$/mu)
   t.regex(
