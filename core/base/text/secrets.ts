@@ -10,8 +10,8 @@ import { atOnce, type Portions } from '../turns.js'
  */
 export interface Secrets {
   /**
-   * The trimmed content of `secrets/<name>`; undefined if it is absent, empty, or readable by others than the daemon's
-   * user.
+   * The trimmed content of `secrets/<name>`; undefined if it is absent, empty, longer than 64 KiB, or readable by
+   * others than the daemon's user.
    */
   find(name: string): string | undefined
   /** Why `find` finds nothing under that name; undefined if it finds something. */
@@ -35,13 +35,13 @@ export interface Secrets {
   redacting(text: string): Portions<string>
 }
 
-/** Nothing is there, it is no regular file, others than its owner may read it, or nothing stands in it. */
-export type SecretFault = 'absent' | 'no_file' | 'not_private' | 'empty'
+/** Nothing is there, it is no regular file, others than its owner may read it, or nothing or too much stands in it. */
+export type SecretFault = 'absent' | 'no_file' | 'not_private' | 'empty' | 'too_long'
 
 /** What is asked of the disk here, so that base needs nothing of the state. */
 interface SecretFiles {
   stat(path: string): { readonly kind: string; readonly mode: number } | undefined
-  readFile(path: string): Uint8Array | undefined
+  readFile(path: string, most?: number): Uint8Array | undefined
   makeFolder(path: string): Promise<void>
   replace(path: string, bytes: Uint8Array): Promise<void>
   unlink(path: string): Promise<void>
@@ -59,6 +59,8 @@ export interface SecretsOptions {
 const mark = '[redacted]'
 const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/u
 const othersMayRead = 0o077
+/** Bytes of a file, as of a secret that is stored in a slot. */
+const mostBytes = 64 * 1024
 
 /** JSON of ASCII alone, as some programs write it. */
 const asciiOf = (json: string): string =>
@@ -127,7 +129,9 @@ export const createSecrets = ({ disk, root, unwritten }: SecretsOptions): Secret
     if (stat === undefined) return { fault: 'absent' }
     if (stat.kind !== 'file') return { fault: 'no_file' }
     if ((stat.mode & othersMayRead) !== 0) return { fault: 'not_private' }
-    const value = new TextDecoder().decode(disk.readFile(file)).trim()
+    const bytes = disk.readFile(file, mostBytes + 1)
+    if (bytes !== undefined && bytes.length > mostBytes) return { fault: 'too_long' }
+    const value = new TextDecoder().decode(bytes).trim()
     return value === '' ? { fault: 'empty' } : { value }
   }
   const find = (name: string): string | undefined => {

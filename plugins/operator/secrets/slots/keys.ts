@@ -26,7 +26,7 @@ export interface Key {
 
 /** Why nothing can be encrypted: what is wrong with the own file, or `given` for a key that the operator named. */
 export interface KeyFault {
-  readonly kind: Exclude<SecretFault, 'empty'> | 'no_key' | 'given'
+  readonly kind: Exclude<SecretFault, 'empty' | 'too_long'> | 'no_key' | 'given'
   readonly reason: string
 }
 
@@ -92,6 +92,7 @@ const ownFaults: Readonly<Record<SecretFault | 'no_key', KeyFault>> = {
   no_file: { kind: 'no_file', reason: `secrets/${keyFile} is no regular file` },
   not_private: { kind: 'not_private', reason: `others than its owner may read or change secrets/${keyFile}` },
   empty: { kind: 'no_key', reason: `secrets/${keyFile} is empty` },
+  too_long: { kind: 'no_key', reason: `secrets/${keyFile} has more than 64 KiB, and is no key` },
   no_key: { kind: 'no_key', reason: `secrets/${keyFile} is not 32 bytes in hex or base64` },
 }
 

@@ -1,4 +1,4 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import test from 'ava'
 import { createLog } from '../../../../core/base/text/log.js'
@@ -82,6 +82,19 @@ test('runtime-25: a secret is read from its file, trimmed and guarded, unless ot
   t.is(secrets.find('model-key'), undefined)
   t.is(secrets.find('absent'), undefined)
   t.is(secrets.find('../root.json'), undefined)
+})
+
+test('runtime-25: no more of the file of a secret is read than a secret may have', async (t) => {
+  const { root, secrets } = await open('json')
+  await mkdir(path.join(root, 'secrets'))
+  const file = path.join(root, 'secrets', 'long')
+  await writeFile(file, 'x'.repeat(64 * 1024), { mode: 0o600 })
+  t.is(secrets.find('long')?.length, 64 * 1024)
+  for (const bytes of [64 * 1024 + 1, 20_000_000_000]) {
+    await truncate(file, bytes)
+    t.is(secrets.find('long'), undefined)
+    t.is(secrets.faultOf('long'), 'too_long')
+  }
 })
 
 test('secrets-1: a short-lived token is redacted by its shape alone, and a value that was let go is not', async (t) => {

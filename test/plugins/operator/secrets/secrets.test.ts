@@ -208,6 +208,7 @@ test('secrets-6: no key is made where secrets are without one, nor where a key f
 for (const [what, spoil] of Object.entries({
   'is open to others': (file: string) => chmodSync(file, 0o644),
   'is empty': (file: string) => truncateSync(file),
+  'is too long': (file: string) => truncateSync(file, 64 * 1024 + 1),
   'is no key': (file: string) => writeFileSync(file, 'no key'),
   'is a link': (file: string) => {
     renameSync(file, `${file}.real`)
