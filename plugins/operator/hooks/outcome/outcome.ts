@@ -170,10 +170,9 @@ export const rulingOf = (name: string, given: Json | undefined): Answered => {
   const permissions = [value.permission, inner?.permissionDecision, approved]
   const permission = strictFirst.find((one) => permissions.includes(one))
   const input = value.updated_input ?? inner?.updatedInput
-  const contexts = [
-    ...(value.additional_contexts ?? []),
-    ...((inner?.additionalContext ?? '') ? [inner?.additionalContext] : []),
-  ].flatMap((text) => (text === undefined || text.trim() === '' ? [] : [text.slice(0, mostContext)]))
+  const contexts = [...(value.additional_contexts ?? []), inner?.additionalContext ?? ''].filter(
+    (text) => text.trim() !== '',
+  )
   const ruling = {
     ...(stops && { block: reason ?? 'it gave no reason' }),
     ...(permission !== undefined && { permission }),
@@ -195,9 +194,15 @@ export const blockOf = (name: string, reason: string): Ruling => ({
   block: reason.trim() || 'it gave no reason',
 })
 
-/** Reasons are kept in the journal and shown to everyone who reads the run: they are cut here, and nowhere before. */
+/**
+ * What is kept in the journal and shown to everyone who reads the run, also what the model is told: it is cut here, and
+ * nowhere before.
+ */
 export const shownRuling = (ruling: Ruling, redact: (text: string) => string): Ruling => ({
   ...ruling,
   ...(ruling.block !== undefined && { block: redactedTo(ruling.block, mostReason, redact) }),
   ...(ruling.reason !== undefined && { reason: redactedTo(ruling.reason, mostReason, redact) }),
+  ...(ruling.contexts !== undefined && {
+    contexts: ruling.contexts.map((text) => redactedTo(text, mostContext, redact)),
+  }),
 })

@@ -339,6 +339,26 @@ test('runs-21, hooks-36: the steps of a run tell which hook did what, with its r
   t.false(plain.some(({ event }: any) => event.type === 'intercepted'))
 })
 
+test('hooks-36: a text that a hook adds is kept, shown and told to the model without what looks like a secret', async (t) => {
+  const value = 'quiet-canary-value'
+  process.env['HOLDFAST_TEST_ADDED'] = value
+  t.teardown(() => delete process.env['HOLDFAST_TEST_ADDED'])
+  const config = { hooks: { pass_environment: ['HOLDFAST_TEST_ADDED'] } }
+  const { set, run, request } = await daemonWith(t, undefined, { config })
+  await request('POST', '/v1/runtime/secrets', { slot_id: 'one', state: { value: 'sesame-canary-1' } })
+  const says = `{"additional_contexts":["be kind, sesame-canary-1 ghp_abcdefghijklmnop1234 '"$HOLDFAST_TEST_ADDED"'"]}`
+  const adds = [{ ...command(`printf %s '${says}'`), name: 'greeter' }]
+  await set({ user_prompt_submit: adds, pre_tool_use: adds })
+  const { run_id } = await run()
+  const said = await Promise.all(
+    ['/v1/sessions/s1/events', `/v1/runs/${run_id}`, `/v1/runs/${run_id}/events?steps=true`].map(
+      async (path) => (await request('GET', path)).text,
+    ),
+  )
+  t.regex(said[0] ?? '', /be kind, \[redacted\] <redacted> \[redacted\]/u)
+  for (const one of ['sesame-canary-1', 'ghp_abc', value]) t.false(said.join('').includes(one), one)
+})
+
 test('hooks-36: why a command failed is told with the last lines of its standard error, without secrets', async (t) => {
   const { set, run, outcomes, letters, request, log } = await daemonWith(t)
   await request('POST', '/v1/runtime/secrets', { slot_id: 'one', state: { value: 'sesame-canary-1' } })

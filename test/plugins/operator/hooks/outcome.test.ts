@@ -19,6 +19,17 @@ test('secrets-25: a secret across the end of a reason is redacted', (t) => {
   }
 })
 
+test('secrets-25: a secret across the end of a text that is added is redacted', (t) => {
+  for (const text of across(32_000)) {
+    const answered = rulingOf('guard', { additional_contexts: ['kind', text] })
+    const [first, second = ''] = ('ruling' in answered && answered.ruling?.contexts) || []
+    const shown = shownRuling({ by: [], contexts: [first ?? '', second] }, redactCanary).contexts ?? []
+    t.is(shown[0], 'kind')
+    t.is(shown[1]?.length, 32_000)
+    t.false(holdsPiece(shown[1] ?? ''))
+  }
+})
+
 test('secrets-25: of output that nobody could read whole no half of a secret is left', (t) => {
   for (const text of across(512)) {
     const [cut, whole] = [createCapture(1024), createCapture(1024 * 1024)]
