@@ -12,6 +12,16 @@ const unseen = new RegExp(
 )
 const seen = (text: string): string => text.replaceAll(unseen, '')
 
+/** As a terminal shows it, where a backspace takes the sign before it away. */
+const rubbedOut = (text: string): string => {
+  if (!text.includes('\b')) return text
+  const kept: string[] = []
+  for (const sign of text)
+    if (sign === '\b') kept.pop()
+    else kept.push(sign)
+  return kept.join('')
+}
+
 /** Of ASCII one by one: most of them are, and bytes in a row cost much more. */
 const ascii = /(?:%|\\x)([0-7][0-9a-f])/giu
 const bytes = /(?:%[89a-f][0-9a-f])+/giu
@@ -28,13 +38,14 @@ const asRead = (text: string): string =>
   )
 
 /**
- * The text redacted; where a secret stands in it in disguise, such as with `%2D` for its dash or a sign amid it that
- * nobody sees, it is the text as it is read.
+ * The text redacted; where a secret stands in it in disguise, such as with `%2D` for its dash, a sign amid it that
+ * nobody sees or one that a backspace takes away, it is the text as it is read.
  */
 export const redactedAsRead = (text: string, redact: (text: string) => string): string => {
   const safe = redact(text)
-  const read = asRead(safe)
-  if (read === safe) return safe
-  const found = redact(read)
-  return found === read ? safe : found
+  for (const read of new Set([safe, rubbedOut(safe)].map(asRead))) {
+    const found = read === safe ? read : redact(read)
+    if (found !== read) return found
+  }
+  return safe
 }

@@ -33,6 +33,8 @@ test('secrets-25: a secret is found in whatever form it is read: escapes, sequen
     'my-\u001b[31mown-key',
     'my-\u001b]0;title\u0007own-key',
     'my-own\u0000-key',
+    'my-own\b-key',
+    'my-xy\b\bown-key',
     'my%E2%80%8B-own-key',
     'my%\u200b2Down-key',
   ]) {
@@ -44,7 +46,7 @@ test('secrets-25: a secret is found in whatever form it is read: escapes, sequen
 })
 
 test('secrets-25: what is read otherwise takes no longer than it is long', (t) => {
-  for (const piece of ['\u001b[', '\u001b]', '%2', '%41', '\\u00', '\u001b]x\u001b[1;'])
+  for (const piece of ['\u001b[', 'a\b', '\u001b]', '%2', '%41', '\\u00', '\u001b]x\u001b[1;'])
     t.true(
       isLinear((size) => void redactedTo(piece.repeat(size), 100 * size, String), 50_000),
       piece,

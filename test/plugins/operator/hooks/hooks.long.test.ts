@@ -397,6 +397,10 @@ test('hooks-36: of its command and its variables nothing is told that may be sec
     [`f() { echo "$2" >&2; exit 1; }; f -H 'X-Auth: plainwords'`, /: X-Auth: \[redacted\]$/u],
     ['true --token plainwords; echo said plainwords >&2; exit 1', /: said \[redacted\]$/u],
     ['x=$(sh -c "true --token plainwords")|cat; echo said plainwords >&2; exit 1', /: said \[redacted\]$/u],
+    ["true --token plainwords; printf 'said plain\\033[0mwords' >&2; exit 1", /: said \[redacted\]$/u],
+    ["true --token plainwords; printf 'said plain\\342\\200\\213words' >&2; exit 1", /: said \[redacted\]$/u],
+    ["true --token plainwords; printf 'said plain\\000words' >&2; exit 1", /: said \[redacted\]$/u],
+    ["true --token plainwords; printf 'said plainx\\010words' >&2; exit 1", /: said \[redacted\]$/u],
     [`echo denied for ${variable} >&2; exit 1`, /: denied for \[redacted\]$/u],
     [`echo $(printf %s ${variable} | base64) >&2; exit 1`, /: \[redacted\]={0,2}$/u],
   ] as const) {
