@@ -17,6 +17,7 @@ import type { HookPermissions } from './outcome/permissions.js'
 import { contractVersion, documentOf } from './invocation.js'
 import { ownSecrets } from './command/own-secrets.js'
 import { blockOf, shownRuling, strangeText, type Answered } from './outcome/outcome.js'
+import { withoutOwnPath } from './outcome/own-path.js'
 
 /** Since the start of the daemon. */
 export interface HookCounts {
@@ -168,12 +169,17 @@ const guardOwn = ({ guard, passed }: HookParts, { executor }: HookDefinition): (
   return () => undo.forEach((letGo) => letGo())
 }
 
+/** What a host says back of its own address is redacted too. */
+const redactOwn = ({ redact }: HookParts, { executor }: HookDefinition): HookParts['redact'] =>
+  executor.type === 'http' ? withoutOwnPath(executor.url, redact) : redact
+
 /** The ruling of one hook; undefined for no objection. Ends when its time is over, whatever the hook does. */
 export const askHook = async (
-  parts: HookParts,
+  given: HookParts,
   definition: HookDefinition,
   { invocation, signal: caller }: { readonly invocation: Invocation; readonly signal: AbortSignal },
 ): Promise<Ruling | undefined> => {
+  const parts = { ...given, redact: redactOwn(given, definition) }
   // Behind one that was cut off.
   if (caller.aborted || parts.ending.aborted) return undefined
   const timeout_ms = Number(('timeout_ms' in definition.executor && definition.executor.timeout_ms) || defaultTimeoutMs)

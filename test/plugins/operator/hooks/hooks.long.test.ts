@@ -415,6 +415,25 @@ test('hooks-36: of its command and its variables nothing is told that may be sec
   for (const one of [secret, value, 'plainwords']) t.false(all.includes(one), one)
 })
 
+test('hooks-17, hooks-36: what a host says back of the address of its hook is told nowhere, and other words are', async (t) => {
+  const receiver = await startReceiver(t)
+  const { set, run, outcomes, letters, log } = await daemonWith(t)
+  const secrets = ['T0psecretpath99', 'Blaubeerkuchen', 'Zr4Wq9Lm2PXX', 'Apfelstrudel']
+  const path = `/hooks/${secrets[0]}/${secrets[1]}?mode=policy&v=${secrets[2]}&token=${secrets[3]}`
+  const url = `http://127.0.0.1:${receiver.port}${path}`
+  const says = `policy of hooks: ${decodeURIComponent(path)}, ${secrets[0]} and /${secrets[1]} by ${secrets[3]}`
+  const told = 'policy of hooks: [redacted], [redacted] and [redacted] by [redacted]'
+  const answers = [says, JSON.stringify({ decision: 'block', reason: says, additional_contexts: [says] })]
+  receiver.on(path, (_received, response, count) => response.end(answers[count - 1]))
+  await set({ pre_tool_use: [{ name: 'web', executor: { type: 'http', url } }] })
+  await run()
+  t.is((await letters())[0].error, `its outcome is no JSON: ${told}`)
+  await run()
+  const all = await outcomes()
+  t.is(all.at(-1).output.error.reason, told)
+  for (const one of secrets) t.false(JSON.stringify([all, await letters(), log]).includes(one), one)
+})
+
 test('hooks-2, hooks-5: who is said to refuse or withhold is the hook that did, and not who was asked before', async (t) => {
   const { set, run, request } = await daemonWith(t)
   const hook = (name: string, outcome: object) => ({ ...command(`echo '${JSON.stringify(outcome)}'`), name })
