@@ -3,16 +3,19 @@
  * tables of whoever forks. It is text instead of a file: the folder of the daemon may have been replaced since it
  * started. For each output, and for an input, it connects to the daemon, ahead of need, and the program has that
  * connection as it is; so what a program puts out passes nobody. A connection counts when the daemon has answered it.
- * When the daemon is gone, whatever it started goes too.
+ * When the daemon is gone, whatever it started goes too: groups, and what left them with the marker of this life.
  */
+import { markerName } from '../state/root/process-table.js'
+
 export const starterProgram = `'use strict'
 process.title = 'holdfast-starter'
 const { spawn } = require('node:child_process')
-const { readFileSync, rmSync } = require('node:fs')
+const { readdirSync, readFileSync, rmSync } = require('node:fs')
 const { connect } = require('node:net')
 const { dirname } = require('node:path')
 const address = process.env.STARTER_ADDRESS
 const token = process.env.STARTER_TOKEN
+const daemon = process.ppid
 const spareMost = 4
 const needed = ({ input }) => (input ? 3 : 2)
 const spare = []
@@ -21,6 +24,7 @@ const pids = new Set()
 let opening = 0
 let last = 0
 let latest = 0
+let mark = ''
 
 const reach = (slot) => {
   const socket = connect(address)
@@ -71,6 +75,7 @@ const begin = ({ file, args, folder, environment }, [out, err, input]) => {
 }
 const run = (order, slots) => {
   const { id } = order
+  mark = markOf(order) ?? mark
   try {
     const child = begin(order, slots)
     const { pid } = child
@@ -90,6 +95,35 @@ const run = (order, slots) => {
   }
 }
 
+// Root and generation, which all programs of one life have.
+const markOf = ({ environment }) => /^[^.]+\\.[^.]+\\./.exec(environment['${markerName}'] ?? '')?.[0]
+const isMarked = (pid) => {
+  try {
+    return ('\\0' + readFileSync('/proc/' + pid + '/environ', 'latin1')).includes('\\0${markerName}=' + mark)
+  } catch {
+    return false
+  }
+}
+const marked = () => {
+  try {
+    return mark === '' ? [] : readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name) && isMarked(name))
+  } catch {
+    return []
+  }
+}
+// Its connections end a moment before it does. While it lives, what others have started for it is not to be ended here.
+const isAlone = () => {
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  for (let looks = 0; process.ppid === daemon && looks < 100; looks += 1) Atomics.wait(pause, 0, 0, 10)
+  return process.ppid !== daemon
+}
+const killMarked = () => {
+  // Those that one of them has just started are seen by the next look.
+  for (let looks = 0, left = marked(); left.length > 0 && looks < 100; looks += 1, left = marked())
+    for (const pid of left) kill(Number(pid))
+}
+const kill = (pid) => { try { process.kill(pid, 'SIGKILL') } catch {} }
+
 let carry = ''
 const hear = (text) => {
   const lines = (carry + text).split('\\n')
@@ -102,7 +136,8 @@ const hear = (text) => {
   pump()
 }
 const end = () => {
-  for (const pid of pids) try { process.kill(-pid, 'SIGKILL') } catch {}
+  for (const pid of pids) kill(-pid)
+  if (isAlone()) killMarked()
   try { rmSync(dirname(address), { recursive: true, force: true }) } catch {}
   process.exit()
 }

@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { assert } from '../../../../core/base/assert.js'
 import { createClock } from '../../../../core/base/clock.js'
 import { readProcesses } from '../../../../core/state/root/process-table.js'
 import { rootTag } from '../../../../core/processes/marker.js'
@@ -50,34 +51,45 @@ test('a run uses files and the shell of its workspace, and a cancel stops its co
   await daemon.stop()
 })
 
-test('when the daemon is killed its command goes with it, and what escaped is stopped at the next start', async (t) => {
-  const [root, workspace] = [await freshRoot(), await makeFolder(t)]
-  t.teardown(() => rm(root, { recursive: true, force: true }))
-  const flags = ['--workspace-root', workspace, '--permission-mode', 'bypassPermissions']
-  const first = await spawnDaemon({ root, flags })
-  await openSession(first)
-  await submit(
-    first,
-    's1',
-    '/tool bash {"command":"setsid sleep 300 & while :; do date +%N > beat; touch ready; sleep 0.05; done"}',
-  )
-  t.true(
-    await eventually(() =>
-      readFile(join(workspace, 'ready')).then(
-        () => true,
-        () => false,
+/** The small process that starts programs for a daemon. */
+const starterOf = async (daemon: number | undefined): Promise<number> => {
+  const found = (await readProcesses()).find(({ ppid }) => ppid === daemon)
+  assert(found !== undefined, 'the daemon has a starter')
+  return found.pid
+}
+
+for (const [what, isHeld, left] of [
+  ['its command goes with it, and what left its group', false, 0],
+  ['beside its starter what left the group of its command is stopped at the next start', true, 1],
+] as const)
+  test(`when the daemon is killed ${what}`, async (t) => {
+    const [root, workspace] = [await freshRoot(), await makeFolder(t)]
+    t.teardown(() => rm(root, { recursive: true, force: true }))
+    const flags = ['--workspace-root', workspace, '--permission-mode', 'bypassPermissions']
+    const first = await spawnDaemon({ root, flags })
+    await openSession(first)
+    await submit(
+      first,
+      's1',
+      '/tool bash {"command":"setsid sleep 300 & while :; do date +%N > beat; touch ready; sleep 0.05; done"}',
+    )
+    t.true(
+      await eventually(() =>
+        readFile(join(workspace, 'ready')).then(
+          () => true,
+          () => false,
+        ),
       ),
-    ),
-  )
-  await first.kill('SIGKILL')
-  t.true(
-    await eventually(async () => (await marked(root)).length === 1),
-    'the group of the command is gone, the one that left it is not',
-  )
-  const second = await spawnDaemon({ root, flags })
-  t.deepEqual(await marked(root), [])
-  await second.stop()
-})
+    )
+    const starter = await starterOf(first.pid)
+    if (isHeld) process.kill(starter, 'SIGSTOP')
+    await first.kill('SIGKILL')
+    t.true(await eventually(async () => (await marked(root)).length === left))
+    if (isHeld) process.kill(starter, 'SIGKILL')
+    const second = await spawnDaemon({ root, flags })
+    t.deepEqual(await marked(root), [])
+    await second.stop()
+  })
 
 /** A daemon with one session and a command in the background that is ready; `again` starts it anew on the same root. */
 const withBackground = async (t: ExecutionContext, command: string) => {
