@@ -43,9 +43,13 @@ export const partOf = ({ kind, cause, from, to, records, bytes, beside, held }: 
   to,
   records,
   bytes,
+  ...(beside > 0 && { behind_bytes: beside }),
   words: sayFalling({ kind, cause, from, to, records, bytes, beside, held }),
 })
-const fallenPart = ({ at_ms: __, ...fallen }: Fallen): Infer<typeof Part> => ({ ...fallen, words: sayFalling(fallen) })
+const fallenPart = ({ at_ms: __, ...fallen }: Fallen): Infer<typeof Part> => ({
+  ...fallen,
+  words: sayFalling({ ...fallen, beside: fallen.behind_bytes }),
+})
 
 /** What is wrong, and what to do about it, as one sentence each. */
 const sayWarnings = (retention: Retention, policy: Policy): Pick<RetentionRun, 'warnings'> => {

@@ -43,10 +43,14 @@ export const sayFalling = ({
   held,
   beside = 0,
   ...part
-}: Part & { readonly held?: Held | undefined; readonly beside?: number }): string => {
+}: Part & { readonly held?: Held | undefined; readonly beside?: number | undefined }): string => {
   const behind = beside === 0 ? '' : `; ${showSize(beside)} more go behind them by themselves`
   return `${sayPart(part)}${behind}${held === undefined ? '' : `; ${sayHeld(held)}`}`
 }
+
+/** A daemon removes it. */
+export const sayLeaving = (bytes: number): string =>
+  `${showSize(bytes)} that go behind what fell are still there: they go when a daemon starts on this root.`
 
 /** Of what nobody leads nobody says how old it is. */
 export const sayUnled = (one: { kind: string; bytes: number; undeclared: string | undefined }): string =>

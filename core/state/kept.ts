@@ -149,4 +149,6 @@ export interface Retention {
    * then nothing fell. After `storage_sync_failed` the next start knows.
    */
   fall(told: Fall): Promise<Fall>
+  /** Calls back behind each fall, with its kind: what goes behind it by itself can go now. Must not throw. */
+  onFall(listener: (kind: string) => void): void
 }

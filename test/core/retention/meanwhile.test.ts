@@ -1,5 +1,5 @@
 /** What happens while something falls: it is written to, and its disk is full. */
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { randomBytes } from 'node:crypto'
@@ -85,6 +85,7 @@ for (const [when, during] of [
       t.is(first.fallen.length, 1)
       t.deepEqual((await retention.due()).falls, [])
       t.deepEqual((await retention.run()).fallen, [])
+      writeFileSync(join(life.root, 'later'), 'What goes behind a fall changes the root too.')
       t.is((await retention.usage.report()).root_bytes, (await measure(createDisk(), life.root)).total)
     })
     t.true((await measure(createDisk(), life.root)).total <= policy.maxBytes)
