@@ -19,6 +19,8 @@ export interface PartitionFacts {
   readonly bytes: number
   /** Why nothing of its kind can fall now, one sentence; undefined if it can. */
   readonly held?: string | undefined
+  /** What somebody does about that, one sentence. */
+  readonly release?: string | undefined
 }
 
 export type Cause = 'age' | 'count' | 'bytes'

@@ -84,20 +84,6 @@ const warningOf = ({ kind, error }: Failed): Warning => ({
   action: (error instanceof Problem ? error.action : undefined) ?? 'Look at the log, then: holdfast state retention',
 })
 
-/** As of the last look. */
-const outOfReach = ({ inVain }: DueNow): Warning[] =>
-  inVain === undefined
-    ? []
-    : [
-        {
-          severity: 'warning',
-          code: 'max_bytes_out_of_reach',
-          message: inVain,
-          action:
-            'See what holds the bytes: holdfast status, holdfast assets list. Make max_bytes larger, or delete files.',
-        },
-      ]
-
 class Keeper implements Retention {
   readonly usage: Usage
   readonly #parts: RetentionParts
@@ -177,7 +163,7 @@ class Keeper implements Retention {
   warnings(): readonly Warning[] {
     return [
       ...this.usage.warnings(),
-      ...outOfReach(this.#known(Infinity)),
+      ...this.#known(Infinity).bound,
       ...this.faults(this.#parts.policy),
       ...this.#announcements.warnings(),
       ...this.#failures,

@@ -62,8 +62,8 @@ export const sayOver = (bytes: number): string =>
 
 /** Everything that could ever fall is too little: it stays. */
 export const sayInVain = (over: number, beside: number): string =>
-  `The root holds ${showSize(over)} more than max_bytes, and ${showSize(beside)} of it no fall can take, ` +
-  'such as files that were stored: so nothing falls to make room.'
+  `The root holds ${showSize(over)} more than max_bytes. What cannot fall, such as stored files, is more than that by ` +
+  `itself, ${showSize(beside)}: so nothing falls to make room.`
 
-export const sayStaying = ({ held, since, ...part }: Staying): string =>
-  `${sayPart({ ...part, from: since })}, stay: ${held}`
+export const sayStaying = ({ held, release, since, ...part }: Staying): string =>
+  `${sayPart({ ...part, from: since })}, stay: ${held}${release === undefined ? '' : ` ${release}`}`

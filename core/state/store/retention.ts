@@ -81,7 +81,9 @@ const heldBy = ({ store, pageStores }: Root, kind: string): Holder | undefined =
       for (const id of pageStores.records(collection).open()) {
         const record = stored.find(id)
         const since = record === undefined ? undefined : holds.since(record)
-        if (since !== undefined) yield { collection, id, since }
+        if (record === undefined || since === undefined) continue
+        const release = holds.release?.(record)
+        yield { collection, id, since, ...(release !== undefined && { release }) }
       }
     }
   }
