@@ -3,7 +3,7 @@ import type { Holder, KeptKind, Partition, PartitionLimits } from '../state/cont
 import { usualLimits } from '../state/partitions/partitions.js'
 import { showDay } from './amounts.js'
 import type { KindPolicy, Policy } from './policy.js'
-import type { PartitionFacts } from './plan.js'
+import type { PartitionFacts } from './queue.js'
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 

@@ -1,29 +1,17 @@
 /** What falls now and what stays though it is due, worked out of facts alone: a dry run says what a run does. */
 import type { Policy } from './policy.js'
-import { bytesIn, dueBy, endOf, isAhead, partDueBy, type CauseOf, type Queue } from './queue.js'
+import {
+  bytesIn,
+  dueBy,
+  endOf,
+  isAhead,
+  partDueBy,
+  type Cause,
+  type CauseOf,
+  type PartitionFacts,
+  type Queue,
+} from './queue.js'
 
-/** A partition of a kind: everything of it that was written between two moments. */
-export interface PartitionFacts {
-  readonly kind: string
-  /** 1, 2, 3 … from the oldest. */
-  readonly no: number
-  /** Unix ms of its first change. */
-  readonly from: number
-  /** Unix ms of the oldest record in it. */
-  readonly since: number
-  /** Unix ms: nothing in it was written later. */
-  readonly to: number
-  /** Of the leader. */
-  readonly records: number
-  /** On disk, with everything that follows it, also in no partition. */
-  readonly bytes: number
-  /** Why nothing of its kind can fall now, one sentence; undefined if it can. */
-  readonly held?: string | undefined
-  /** What somebody does about that, one sentence. */
-  readonly release?: string | undefined
-}
-
-export type Cause = 'age' | 'count' | 'bytes'
 export interface Falling extends Omit<PartitionFacts, 'held'> {
   readonly cause: Cause
 }

@@ -1,6 +1,28 @@
 /** The partitions of one kind on their way out, the oldest first, and by what they are due. */
-import type { Cause, PartitionFacts } from './plan.js'
 import type { KindPolicy } from './policy.js'
+
+/** A partition of a kind: everything of it that was written between two moments. */
+export interface PartitionFacts {
+  readonly kind: string
+  /** 1, 2, 3 … from the oldest. */
+  readonly no: number
+  /** Unix ms of its first change. */
+  readonly from: number
+  /** Unix ms of the oldest record in it. */
+  readonly since: number
+  /** Unix ms: nothing in it was written later. */
+  readonly to: number
+  /** Of the leader. */
+  readonly records: number
+  /** On disk, with everything that follows it, also in no partition. */
+  readonly bytes: number
+  /** Why nothing of its kind can fall now, one sentence; undefined if it can. */
+  readonly held?: string | undefined
+  /** What somebody does about that, one sentence. */
+  readonly release?: string | undefined
+}
+
+export type Cause = 'age' | 'count' | 'bytes'
 
 /** Those that are left; nothing of the kind falls any more once it is `blocked`. */
 export interface Queue {

@@ -2,7 +2,8 @@
 import { count } from '../base/text/command-text.js'
 import type { Holder } from '../state/contract.js'
 import { showDay, showSize } from './amounts.js'
-import type { Cause, Staying } from './plan.js'
+import type { Staying } from './plan.js'
+import type { Cause } from './queue.js'
 
 const causes: Readonly<Record<Cause, string>> = {
   age: 'older than max_age',
@@ -62,8 +63,8 @@ export const sayOver = (bytes: number): string =>
 
 /** Everything that could ever fall is too little: it stays. */
 export const sayInVain = (over: number, beside: number): string =>
-  `The root holds ${showSize(over)} more than max_bytes. What cannot fall, such as stored files, is more than that by ` +
-  `itself, ${showSize(beside)}: so nothing falls to make room.`
+  `The root holds ${showSize(over)} more than max_bytes. What cannot fall, such as stored files, is ` +
+  `${showSize(beside)}, more than max_bytes by itself: so nothing falls to make room.`
 
 export const sayStaying = ({ held, release, since, ...part }: Staying): string =>
   `${sayPart({ ...part, from: since })}, stay: ${held}${release === undefined ? '' : ` ${release}`}`

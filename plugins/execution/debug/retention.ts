@@ -166,7 +166,7 @@ export const createRetention = (parts: RetentionParts): Retention => {
   return { expire, room, prune }
 }
 
-/** Looks for old evidence now and then, and behind a fall, until the plugin stops; that waits for the look under way. */
+/** Looks for old evidence now and then and behind a fall until the plugin stops, which waits for the look under way. */
 export const watchAge = ({ store, clock, config, log, signal }: RetentionParts, retention: Retention): void => {
   const look = (): Promise<void> =>
     retention

@@ -293,7 +293,10 @@ test('state retention says what would fall and lets it fall, through the daemon 
 test('retention-2: a daemon refuses to start with a wrong configuration, and names the member', async (t) => {
   const wrong: readonly (readonly [JsonObject, RegExp])[] = [
     [{ kinds: { runs: { max_age: 'soon' } } }, /retention\.toml kinds\.runs\.max_age must be an age/u],
-    [{ kinds: { debug: { max_age: '9d' } } }, /retention\.toml kinds\.debug is not set here: .* in config\/debug\.toml/u],
+    [
+      { kinds: { debug: { max_age: '9d' } } },
+      /retention\.toml kinds\.debug is not set here: .* in config\/debug\.toml/u,
+    ],
     [{ kinds: { rusn: { max_age: '9d' } } }, /retention\.toml kinds\.rusn is no kind: there are .*receipts.*runs/u],
   ]
   for (const [retention, message] of wrong)

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { plan, type PartitionFacts, type Plan } from '../../../core/retention/plan.js'
+import { plan, type Plan } from '../../../core/retention/plan.js'
+import type { PartitionFacts } from '../../../core/retention/queue.js'
 import type { KindPolicy, Policy } from '../../../core/retention/policy.js'
 
 const day = 86_400_000

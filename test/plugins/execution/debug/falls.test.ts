@@ -41,7 +41,8 @@ const start = async (t: ExecutionContext, ahead = 0) => {
 
 /** Waits until bytes of so many artifacts are there. */
 const left = async ({ blobs }: { blobs: () => number }, count: number): Promise<void> => {
-  for (let tries = 0; tries < 500 && blobs() > count; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10))
+  for (let tries = 0; tries < 500 && blobs() > count; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 10))
   if (blobs() !== count) throw new Error(`${blobs()} of ${count} are there`)
 }
 
@@ -89,7 +90,10 @@ test('debug-17: where no daemon holds the root, evidence of what fell goes at th
   t.deepEqual((await retained(true)).stays, [])
   const { parts, stays } = await retained(false)
   t.like(parts, [{ kind: 'runs', records: 2 }])
-  t.regex(stays[0] ?? '', /^\d+ B that go behind what fell are still there: they go when a daemon starts on this root\.$/u)
+  t.regex(
+    stays[0] ?? '',
+    /^\d+ B that go behind what fell are still there: they go when a daemon starts on this root\.$/u,
+  )
   t.like(await retained(false), { parts: [], stays })
   t.is(daemon.blobs(), 2)
   const next = await startTestDaemon(t, { root, config: { debug: { ttl_ms: 365 * day } } })
