@@ -1,7 +1,7 @@
 /**
  * What falls for the first time of its kind is told some days before. A policy that was written too short is noticed
  * while there is still everything. So is a clock that leapt ahead, and a daemon that slept for a month: to both much is
- * old at once. They look like a long time without a look, after which everything is told anew.
+ * old at once. They look like a long time without a look, after which everything is told anew, whatever fell before.
  */
 import type { Warning } from '../base/health.js'
 import { showDay } from './amounts.js'
@@ -55,7 +55,7 @@ export const createAnnouncements = ({ document, policy, now, tell }: Announcemen
   const fallsAt = (kind: string): number => (document.value.announced[kind]?.at_ms ?? now()) + noticeMs
   const announce = async (due: readonly Due[]): Promise<void> => {
     const { announced, looked_at_ms } = document.value
-    const isLate = looked_at_ms > 0 && now() - looked_at_ms > absenceMs
+    const isLate = now() - looked_at_ms > absenceMs
     const known: Told = isLate ? {} : Object.fromEntries(Object.entries(announced).filter(holds))
     const added = due.filter(({ kind }) => known[kind] === undefined)
     const all = {
@@ -68,6 +68,8 @@ export const createAnnouncements = ({ document, policy, now, tell }: Announcemen
     await document.change((value) => ({ ...value, announced: all, looked_at_ms: now() }))
     for (const one of added) tell(sentenceOf(one, fallsAt(one.kind)))
   }
+  /** Until the next look too, nothing is said that a clock that was ahead has told. */
+  const told = (): readonly Due[] => waiting.filter(({ kind }) => fallsAt(kind) <= now() + noticeMs)
   const warningOf = (due: Due): Warning => ({
     // What is promised for a time and no longer is nobody's decision.
     severity: policy.kinds.get(due.kind)?.isPromise === true ? 'info' : 'warning',
@@ -85,9 +87,10 @@ export const createAnnouncements = ({ document, policy, now, tell }: Announcemen
     async settle(kinds, under) {
       waiting = waiting.filter(({ kind }) => !kinds.includes(kind))
       const settled = announcedAt(now() - noticeMs, kinds, under)
-      await document.change((value) => ({ ...value, announced: { ...value.announced, ...settled } }))
+      const looked_at_ms = now()
+      await document.change((value) => ({ ...value, announced: { ...value.announced, ...settled }, looked_at_ms }))
     },
-    fallsAt: (kind) => (waiting.some((due) => due.kind === kind) ? fallsAt(kind) : undefined),
-    warnings: () => waiting.map(warningOf),
+    fallsAt: (kind) => (told().some((due) => due.kind === kind) ? fallsAt(kind) : undefined),
+    warnings: () => told().map(warningOf),
   }
 }

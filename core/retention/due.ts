@@ -1,7 +1,10 @@
 /** What is to fall now: the plan, and for each kind exactly what the state would take away for it. */
 import type { Fall, Holder, KeptKind, Retention } from '../state/contract.js'
+import type { Warning } from '../base/health.js'
+import { boundWarnings } from './bound.js'
 import { bytesIn, factsOf, recordsIn } from './kinds.js'
-import { plan, type Cause, type Plan } from './plan.js'
+import { plan, type Plan } from './plan.js'
+import type { Cause } from './queue.js'
 import type { Policy } from './policy.js'
 import { sayHeld, sayInVain, sayOver, sayStaying, sayUnled } from './words.js'
 
@@ -33,8 +36,8 @@ export interface Stay {
 export interface DueNow {
   readonly falls: readonly Due[]
   readonly stays: readonly Stay[]
-  /** Why nothing makes room though the root holds more than max_bytes: all history would not do. */
-  readonly inVain?: string
+  /** That the root holds more than max_bytes and will; none: it does not. */
+  readonly bound: readonly Warning[]
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
@@ -82,9 +85,9 @@ export const dueNow = ({ retention, policy, bytes, beside, now }: DueInput): Due
   )
   const falls = due.filter(({ fall }) => fall.partitions.length > 0)
   const lagging = due.filter(({ fall }) => fall.partitions.length === 0)
-  const inVain = planned.beside === undefined ? undefined : sayInVain(planned.over, planned.beside)
-  const stays = staysOf(planned, { kinds, lagging, policy })
-  return inVain === undefined ? { falls, stays } : { falls, stays: [{ sentence: inVain }, ...stays], inVain }
+  const inVain = planned.beside === undefined ? [] : [{ sentence: sayInVain(planned.over, planned.beside) }]
+  const stays = [...inVain, ...staysOf(planned, { kinds, lagging, policy })]
+  return { falls, stays, bound: boundWarnings(planned, lagging) }
 }
 
 /** One, or none. */

@@ -78,6 +78,7 @@ export const letFall = async (parts: FallParts, due: Due): Promise<Fallen> => {
   const fallen: Fallen = {
     at_ms: clock.now(),
     ...facts,
+    ...(beside > 0 && { behind_bytes: beside }),
     ...(archived !== undefined && { archive: archived.path }),
   }
   log.info(`fell: ${sayFalling({ ...facts, beside, held: due.held })}`, {

@@ -3,7 +3,7 @@ import type { Holder, KeptKind, Partition, PartitionLimits } from '../state/cont
 import { usualLimits } from '../state/partitions/partitions.js'
 import { showDay } from './amounts.js'
 import type { KindPolicy, Policy } from './policy.js'
-import type { PartitionFacts } from './plan.js'
+import type { PartitionFacts } from './queue.js'
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
@@ -46,11 +46,16 @@ export const factsOf = (
 const heldWith = (
   { to }: Partition,
   { undeclared, holder }: { readonly undeclared: string | undefined; readonly holder: Holder | undefined },
-): { held?: string } => {
-  if (undeclared !== undefined) return { held: `Nobody declares ${undeclared} now: a plugin is missing.` }
+): Pick<PartitionFacts, 'held' | 'release'> => {
+  if (undeclared !== undefined)
+    return {
+      held: `Nobody declares ${undeclared} now: a plugin is missing.`,
+      release: 'Start with the plugin that it belongs to.',
+    }
   if (holder === undefined || holder.since > to) return {}
-  const { collection, id, since } = holder
-  return { held: `In ${collection}, ${id} is not over, and belongs to what was written since ${showDay(since)}.` }
+  const { collection, id, since, release } = holder
+  const held = `In ${collection}, ${id} is not over, and belongs to what was written since ${showDay(since)}.`
+  return { held, ...(release !== undefined && { release }) }
 }
 
 /** Parts of what is kept that fall one after the other: enough that little more is kept than was asked for. */

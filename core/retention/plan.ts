@@ -1,30 +1,21 @@
 /** What falls now and what stays though it is due, worked out of facts alone: a dry run says what a run does. */
-import type { KindPolicy, Policy } from './policy.js'
+import type { Policy } from './policy.js'
+import {
+  bytesIn,
+  dueBy,
+  endOf,
+  isAhead,
+  partDueBy,
+  type Cause,
+  type CauseOf,
+  type PartitionFacts,
+  type Queue,
+} from './queue.js'
 
-/** A partition of a kind: everything of it that was written between two moments. */
-export interface PartitionFacts {
-  readonly kind: string
-  /** 1, 2, 3 … from the oldest. */
-  readonly no: number
-  /** Unix ms of its first change. */
-  readonly from: number
-  /** Unix ms of the oldest record in it. */
-  readonly since: number
-  /** Unix ms: nothing in it was written later. */
-  readonly to: number
-  /** Of the leader. */
-  readonly records: number
-  /** On disk, with everything that follows it, also in no partition. */
-  readonly bytes: number
-  /** Why nothing of its kind can fall now, one sentence; undefined if it can. */
-  readonly held?: string | undefined
-}
-
-export type Cause = 'age' | 'count' | 'bytes'
 export interface Falling extends Omit<PartitionFacts, 'held'> {
   readonly cause: Cause
 }
-/** What is due, and why it stays; older than all that stays of its kind behind it. */
+/** What is due, and why it stays: all of a kind that stays by one cause and for one reason. */
 export interface Staying extends Omit<PartitionFacts, 'held'> {
   readonly cause: Cause
   readonly held: string
@@ -50,60 +41,29 @@ export interface PlanInput {
   readonly now: number
 }
 
-/** The partitions of a kind that are left, the oldest first; nothing of it falls any more once it is `blocked`. */
-interface Queue {
-  readonly policy: KindPolicy
-  readonly left: PartitionFacts[]
-  blocked: boolean
-}
-
-const recordsIn = (partitions: readonly PartitionFacts[]): number =>
-  partitions.reduce((sum, { records }) => sum + records, 0)
-
-const dueCause = ({ policy: { maxAge, maxCount }, left }: Queue, now: number): Cause | undefined => {
-  const [oldest, ...newer] = left
-  if (oldest === undefined) return undefined
-  // What was written under a clock that was ahead is as old as what came behind it.
-  const last = isAhead(oldest, now) ? newer.find((one) => !isAhead(one, now)) : oldest
-  if (maxAge !== undefined && last !== undefined && last.to <= now - maxAge) return 'age'
-  return maxCount !== undefined && recordsIn(newer) >= maxCount ? 'count' : undefined
-}
-
-/** The cause by which a part of the oldest is due, more of it than one partition that the policy makes would be. */
-const partCause = ({ policy: { maxAge, maxCount }, left }: Queue, now: number): Cause | undefined => {
-  const [oldest] = left
-  if (oldest === undefined) return undefined
-  if (maxCount !== undefined && recordsIn(left) > maxCount && oldest.records > maxCount / 4) return 'count'
-  return maxAge !== undefined && oldest.from <= now - maxAge * 1.25 ? 'age' : undefined
-}
-
 const ageText = 'It is younger than min_age.'
 const aheadText = 'Its stamps are ahead of the clock: that was wrong when it was written.'
 const wholeText = 'It falls as a whole, and what is to stay stands in it too.'
-
-/** Later than any clock that is right could say. */
-const isAhead = ({ to }: PartitionFacts, now: number): boolean => to > now + 3_600_000
+const vainText = 'It is younger than what is held, and without it the root would hold more than max_bytes all the same.'
 
 class Planner {
   readonly #input: PlanInput
   readonly falls: Falling[] = []
-  readonly stays: Staying[] = []
+  stays: Staying[] = []
 
   constructor(input: PlanInput) {
     this.#input = input
   }
 
   /** True if the oldest of a queue fell. */
-  drop(queue: Queue, cause: Cause): boolean {
-    const { policy, now } = this.#input
+  drop(queue: Queue, cause: Cause, causeOf: CauseOf): boolean {
     const [oldest] = queue.left
     if (oldest === undefined) return false
     const { held, ...facts } = oldest
-    const tooYoung = isAhead(facts, now) ? aheadText : ageText
-    const reason = held ?? (facts.to > now - policy.minAge ? tooYoung : undefined)
+    const reason = held ?? this.#youth(facts)
     if (reason !== undefined) {
       queue.blocked = true
-      this.stays.push({ ...facts, cause, held: reason })
+      this.#tellDue(queue, causeOf, reason)
       return false
     }
     queue.left.shift()
@@ -111,15 +71,32 @@ class Planner {
     return true
   }
 
+  #youth(facts: Pick<PartitionFacts, 'to'>): string | undefined {
+    const { policy, now } = this.#input
+    if (facts.to <= now - policy.minAge) return undefined
+    return isAhead(facts, now) ? aheadText : ageText
+  }
+
+  /** What is due behind the oldest stays with it; what is young would stay without it too. */
+  #tellDue({ left }: Queue, causeOf: CauseOf, reason: string): void {
+    const isYoung = left.map((one) => this.#youth(one) === ageText)
+    for (const [at, { held: _, ...facts }] of left.entries()) {
+      const cause = causeOf(left.slice(at))
+      if (cause === undefined || isYoung[at] !== isYoung[0]) return
+      this.stays.push({ ...facts, cause, held: reason })
+    }
+  }
+
   /** What is too old or too many of one kind. */
   dropDue(queue: Queue): void {
-    for (let cause = dueCause(queue, this.#input.now); cause !== undefined && this.drop(queue, cause);)
-      cause = dueCause(queue, this.#input.now)
+    const causeOf = dueBy(queue.policy, this.#input.now)
+    for (let cause = causeOf(queue.left); cause !== undefined && this.drop(queue, cause, causeOf);)
+      cause = causeOf(queue.left)
     this.#tellWhole(queue)
   }
 
   #tellWhole(queue: Queue): void {
-    const cause = queue.blocked ? undefined : partCause(queue, this.#input.now)
+    const cause = queue.blocked ? undefined : partDueBy(queue, this.#input.now)
     const [oldest] = queue.left
     if (cause === undefined || oldest === undefined) return
     const { held = wholeText, ...facts } = oldest
@@ -127,29 +104,57 @@ class Planner {
   }
 
   /** Room for the whole root: the partition that ended first, of whatever kind, falls first. */
-  makeRoom(queues: readonly Queue[]): number {
-    let over = this.over()
-    const endOf = ({ left: [oldest] }: Queue): number => oldest?.to ?? 0
-    while (over > 0) {
+  makeRoom(all: readonly Queue[]): void {
+    const queues = all.filter(({ policy }) => !policy.isPromise)
+    const before = this.falls.length
+    for (let over = this.over(); over > 0; over = this.over()) {
       const [next] = queues
-        .filter(({ blocked, left, policy: { isPromise } }) => !blocked && !isPromise && left.length > 0)
+        .filter(({ blocked, left }) => !blocked && left.length > 0)
         .toSorted((a, b) => endOf(a) - endOf(b))
-      if (next === undefined) return over
-      const size = next.left[0]?.bytes ?? 0
-      if (this.drop(next, 'bytes')) over -= size
+      if (next === undefined) return this.#keepInVain(queues, before)
+      const { left } = next
+      this.drop(next, 'bytes', (rest) => (bytesIn(left) - bytesIn(rest) < over ? 'bytes' : undefined))
     }
-    return 0
+  }
+
+  /** Too little room came of it: what fell for that before its turn, while something older is held, stays. */
+  #keepInVain(queues: readonly Queue[], before: number): void {
+    const held = Math.min(...queues.filter(({ blocked }) => blocked).map(endOf))
+    const first = this.falls.findIndex(({ to }, at) => at >= before && to > held)
+    if (first < 0) return
+    const kept = this.falls.splice(first)
+    const kinds = new Set(kept.map(({ kind }) => kind))
+    this.stays = [
+      ...this.stays.filter(({ kind, cause }) => cause !== 'bytes' || !kinds.has(kind)),
+      ...kept.map((facts) => ({ ...facts, held: vainText })),
+    ]
   }
 
   /** Bytes beyond max_bytes behind what falls so far. */
   over(): number {
     const { policy, bytes } = this.#input
-    return Math.max(0, bytes - (policy.maxBytes ?? Infinity) - bytesOf(this.falls))
+    return Math.max(0, bytes - (policy.maxBytes ?? Infinity) - bytesIn(this.falls))
   }
 }
 
-const bytesOf = (partitions: readonly Pick<PartitionFacts, 'bytes'>[]): number =>
-  partitions.reduce((sum, { bytes }) => sum + bytes, 0)
+/** One word for all of a kind that stays by one cause and for one reason. */
+const asOne = (stays: readonly Staying[]): readonly Staying[] => {
+  const found = new Map<string, Staying>()
+  for (const one of stays) {
+    const key = JSON.stringify([one.kind, one.cause, one.held])
+    const known = found.get(key)
+    found.set(key, known === undefined ? one : together(known, one))
+  }
+  return [...found.values()]
+}
+const together = (one: Staying, other: Staying): Staying => ({
+  ...one,
+  from: Math.min(one.from, other.from),
+  since: Math.min(one.since, other.since),
+  to: Math.max(one.to, other.to),
+  records: one.records + other.records,
+  bytes: one.bytes + other.bytes,
+})
 
 const queuesOf = ({ partitions, policy }: PlanInput): Queue[] =>
   Array.from(policy.kinds, ([kind, own]) => ({
@@ -163,9 +168,10 @@ export const plan = (input: PlanInput): Plan => {
   const planner = new Planner(input)
   const queues = queuesOf(input)
   const beside =
-    input.bytes - (input.lagging ?? 0) - bytesOf(queues.flatMap(({ policy, left }) => (policy.isPromise ? [] : left)))
+    input.bytes - (input.lagging ?? 0) - bytesIn(queues.flatMap(({ policy, left }) => (policy.isPromise ? [] : left)))
   for (const queue of queues) planner.dropDue(queue)
-  const { falls, stays } = planner
   const isInVain = beside > (input.policy.maxBytes ?? Infinity)
-  return isInVain ? { falls, stays, over: planner.over(), beside } : { falls, stays, over: planner.makeRoom(queues) }
+  if (!isInVain) planner.makeRoom(queues)
+  const { falls } = planner
+  return { falls, stays: asOne(planner.stays), over: planner.over(), ...(isInVain && { beside }) }
 }

@@ -6,6 +6,7 @@ import type { Log } from '../base/text/log.js'
 import { policyFor, refuseSlips, type RetentionConfig } from './policy.js'
 import { createRetention } from './retention.js'
 import { runRetention, type RetentionRun } from './retention-route.js'
+import { sayLeaving } from './words.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import type { Declarations } from '../state/inspect/verify.js'
 import { acquireLock } from '../state/root/lock.js'
@@ -41,7 +42,9 @@ export const retainStopped = async (parts: StoppedParts): Promise<RetentionRun> 
       await opened.load()
       const rootId = lock.facts.root_id
       const retention = createRetention({ root, rootId, disk, clock, ids, log, state, policy, progress })
-      return await runRetention(retention, { dry_run, policy })
+      const answer = await runRetention(retention, { dry_run, policy })
+      const leaving = await retention.leaving()
+      return leaving === 0 ? answer : { ...answer, stays: [...answer.stays, sayLeaving(leaving)] }
     } finally {
       await opened.close()
     }

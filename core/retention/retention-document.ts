@@ -28,6 +28,10 @@ export const Fallen = named(
     to: doc(integer({ min: 0 }), 'Unix ms of the last change in it.'),
     records: doc(integer({ min: 0 }), 'Records that lead the kind.'),
     bytes: doc(integer({ min: 0 }), 'On disk.'),
+    behind_bytes: doc(
+      optional(integer({ min: 1 })),
+      'Of what goes behind it by itself, such as debug evidence; absent: nothing does.',
+    ),
     archive: optional(doc(string(), 'The file that keeps it.')),
   }),
 )

@@ -3,6 +3,7 @@ import { defineRoute, jsonReply, type Route } from '../http/routes/route.js'
 import { array, boolean, defaulted, doc, named, object, optional, string, type Infer } from '../base/schema.js'
 import { codeOf, errors as stateErrors } from '../state/errors.js'
 import type { Due } from './due.js'
+import { Problem } from '../base/errors.js'
 import { errors as configErrors } from '../base/config.js'
 import { errors } from './archive/errors.js'
 import type { Policy } from './policy.js'
@@ -43,9 +44,13 @@ export const partOf = ({ kind, cause, from, to, records, bytes, beside, held }: 
   to,
   records,
   bytes,
+  ...(beside > 0 && { behind_bytes: beside }),
   words: sayFalling({ kind, cause, from, to, records, bytes, beside, held }),
 })
-const fallenPart = ({ at_ms: __, ...fallen }: Fallen): Infer<typeof Part> => ({ ...fallen, words: sayFalling(fallen) })
+const fallenPart = ({ at_ms: __, ...fallen }: Fallen): Infer<typeof Part> => ({
+  ...fallen,
+  words: sayFalling({ ...fallen, beside: fallen.behind_bytes }),
+})
 
 /** What is wrong, and what to do about it, as one sentence each. */
 const sayWarnings = (retention: Retention, policy: Policy): Pick<RetentionRun, 'warnings'> => {
@@ -72,8 +77,7 @@ export const runRetention = async (retention: Retention, { dry_run, policy }: Ru
     }
   }
   const { fallen, failed, stays } = await retention.run(policy)
-  const [first] = failed
-  if (first !== undefined && fallen.length === 0) throw first.error
+  if (failed.length > 0 && fallen.length === 0) throw asOne(failed)
   return {
     dry_run,
     parts: fallen.map(fallenPart),
@@ -81,6 +85,20 @@ export const runRetention = async (retention: Retention, { dry_run, policy }: Ru
     stays: stays.map(({ sentence }) => sentence),
     ...sayWarnings(retention, policy),
   }
+}
+
+/** Nothing fell: the first problem, with the kinds of the others. */
+const asOne = ([first, ...others]: readonly Failed[]): unknown => {
+  const error = first?.error
+  if (others.length === 0 || !(error instanceof Problem)) return error
+  const { code, spec, occurrence } = error
+  const details = { ...occurrence.details, others: others.map(briefly).join(', ') }
+  const detail = `${spec.detail} Nor did anything fall of {others}.`
+  return new Problem(code, { ...spec, detail }, { ...occurrence, details })
+}
+const briefly = ({ kind, error }: Failed): string => {
+  const reason = error instanceof Problem ? error.occurrence.details?.['reason'] : undefined
+  return `${kind} (${reason ?? codeOf(error) ?? 'internal_error'})`
 }
 
 const failure = ({ kind, error }: Failed): RetentionRun['failed'][number] => ({

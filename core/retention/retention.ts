@@ -52,6 +52,8 @@ export interface Retention {
   begin(): () => Promise<void>
   /** What would fall now under a policy, that of the start if none is given, and what stays though it is due. */
   due(policy?: Policy): Promise<DueNow>
+  /** Bytes of what goes by itself behind what fell, and is still there. */
+  leaving(): Promise<number>
   /** Lets fall what is due, told before or not. Rejects where storage refuses changes: then nothing fell. */
   run(policy?: Policy): Promise<Outcome>
   /** The `retention` member of `/v1/status`. */
@@ -82,20 +84,6 @@ const warningOf = ({ kind, error }: Failed): Warning => ({
   action: (error instanceof Problem ? error.action : undefined) ?? 'Look at the log, then: holdfast state retention',
 })
 
-/** As of the last look. */
-const outOfReach = ({ inVain }: DueNow): Warning[] =>
-  inVain === undefined
-    ? []
-    : [
-        {
-          severity: 'warning',
-          code: 'max_bytes_out_of_reach',
-          message: inVain,
-          action:
-            'See what holds the bytes: holdfast status, holdfast assets list. Make max_bytes larger, or delete files.',
-        },
-      ]
-
 class Keeper implements Retention {
   readonly usage: Usage
   readonly #parts: RetentionParts
@@ -106,7 +94,7 @@ class Keeper implements Retention {
   #found: { readonly at: number; readonly due: DueNow } | undefined
   /** Of the root, what stays of it, when that was measured last. */
   #bytes = 0
-  /** What goes behind falls, by kind and partition, where max_bytes asks for it. */
+  /** What goes behind falls, by kind and partition, where something is due. */
   #beside: ReadonlyMap<string, ReadonlyMap<number, number>> = new Map()
   /** On the monotonic clock. */
   #checkpointedAt: number
@@ -148,6 +136,13 @@ class Keeper implements Retention {
     return this.#inTurn(() => this.#findAnew(policy))
   }
 
+  async leaving(): Promise<number> {
+    const { state, policy } = this.#parts
+    let bytes = 0
+    for (const kind of policy.kinds.keys()) bytes += (await state.retention.beside(kind)).gone
+    return bytes
+  }
+
   run(policy = this.#parts.policy): ReturnType<Retention['run']> {
     const fall = async (): ReturnType<Retention['run']> => {
       const { falls } = await this.#findAnew(policy)
@@ -156,7 +151,7 @@ class Keeper implements Retention {
         policy,
       )
       const { fallen, failed } = await this.#letFall(falls, policy)
-      return { fallen, failed, stays: (await this.#foundSoFar(policy)).stays }
+      return { fallen, failed, stays: (await this.#foundBehind(policy)).stays }
     }
     return this.#inTurn(() => this.#parts.state.retention.withRoom(fall))
   }
@@ -168,7 +163,7 @@ class Keeper implements Retention {
   warnings(): readonly Warning[] {
     return [
       ...this.usage.warnings(),
-      ...outOfReach(this.#known(Infinity)),
+      ...this.#known(Infinity).bound,
       ...this.faults(this.#parts.policy),
       ...this.#announcements.warnings(),
       ...this.#failures,
@@ -183,7 +178,7 @@ class Keeper implements Retention {
     const ripe = await this.#announcements.ripe(falls)
     if (which === 'first' || ripe.length === 0) return
     await this.#letFall(ripe)
-    await this.#foundSoFar()
+    await this.#foundBehind()
   }
 
   /** Something may be older, or more, than the state knows that it is, because it is still in the log. */
@@ -200,8 +195,18 @@ class Keeper implements Retention {
   async #foundSoFar(policy = this.#parts.policy): Promise<DueNow> {
     this.#bytes = await this.usage.staying()
     this.#beside = new Map()
-    if (this.#bytes > (policy.maxBytes ?? Infinity)) await this.#countBeside(policy)
+    const { falls, stays } = this.#see(policy)
+    const isOver = this.#bytes > (policy.maxBytes ?? Infinity)
+    // To count what goes behind falls, all of it is read.
+    if (isOver || falls.length > 0 || stays.length > 0) await this.#countBeside(policy)
     return this.#see(policy)
+  }
+
+  /** Of what goes behind a fall by itself some is still there: whoever asks next has all counted anew. */
+  async #foundBehind(policy = this.#parts.policy): Promise<DueNow> {
+    const found = await this.#foundSoFar(policy)
+    this.usage.expire()
+    return found
   }
 
   /** By a look that is not older than so many ms, or by one now. */

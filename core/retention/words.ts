@@ -2,7 +2,8 @@
 import { count } from '../base/text/command-text.js'
 import type { Holder } from '../state/contract.js'
 import { showDay, showSize } from './amounts.js'
-import type { Cause, Staying } from './plan.js'
+import type { Staying } from './plan.js'
+import type { Cause } from './queue.js'
 
 const causes: Readonly<Record<Cause, string>> = {
   age: 'older than max_age',
@@ -43,10 +44,14 @@ export const sayFalling = ({
   held,
   beside = 0,
   ...part
-}: Part & { readonly held?: Held | undefined; readonly beside?: number }): string => {
+}: Part & { readonly held?: Held | undefined; readonly beside?: number | undefined }): string => {
   const behind = beside === 0 ? '' : `; ${showSize(beside)} more go behind them by themselves`
   return `${sayPart(part)}${behind}${held === undefined ? '' : `; ${sayHeld(held)}`}`
 }
+
+/** A daemon removes it. */
+export const sayLeaving = (bytes: number): string =>
+  `${showSize(bytes)} that go behind what fell are still there: they go when a daemon starts on this root.`
 
 /** Of what nobody leads nobody says how old it is. */
 export const sayUnled = (one: { kind: string; bytes: number; undeclared: string | undefined }): string =>
@@ -58,8 +63,8 @@ export const sayOver = (bytes: number): string =>
 
 /** Everything that could ever fall is too little: it stays. */
 export const sayInVain = (over: number, beside: number): string =>
-  `The root holds ${showSize(over)} more than max_bytes, and ${showSize(beside)} of it no fall can take, ` +
-  'such as files that were stored: so nothing falls to make room.'
+  `The root holds ${showSize(over)} more than max_bytes. What cannot fall, such as stored files, is ` +
+  `${showSize(beside)}, more than max_bytes by itself: so nothing falls to make room.`
 
-export const sayStaying = ({ held, since, ...part }: Staying): string =>
-  `${sayPart({ ...part, from: since })}, stay: ${held}`
+export const sayStaying = ({ held, release, since, ...part }: Staying): string =>
+  `${sayPart({ ...part, from: since })}, stay: ${held}${release === undefined ? '' : ` ${release}`}`

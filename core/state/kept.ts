@@ -15,9 +15,10 @@ export interface KeptWith<T> {
   since?(record: T): number
   /**
    * While a record of this collection can still change, nothing of another kind falls that was written since then.
-   * `since`: Unix ms; undefined: it holds nothing. Must be pure.
+   * `since`: Unix ms; undefined: it holds nothing. `release`: what somebody does about it, a sentence with the command.
+   * Both must be pure.
    */
-  readonly holds?: { readonly kind: string; since(record: T): number | undefined }
+  readonly holds?: { readonly kind: string; since(record: T): number | undefined; release?(record: T): string }
   /**
    * Of one that leads: how long somebody was promised that it is kept, ms. Unless the configuration says otherwise it
    * falls when it is older, and never to make room. Absent: kept for ever unless the configuration says otherwise.
@@ -66,6 +67,8 @@ export interface Holder {
   readonly since: number
   /** It can still change. */
   readonly isOpen?: true
+  /** What somebody does so that it holds nothing any more, a sentence; absent where nobody says so. */
+  readonly release?: string
 }
 /** Everything that is kept as one kind, as of the last checkpoint. */
 export interface KeptKind {
@@ -149,4 +152,6 @@ export interface Retention {
    * then nothing fell. After `storage_sync_failed` the next start knows.
    */
   fall(told: Fall): Promise<Fall>
+  /** Calls back behind each fall, with its kind: what goes behind it by itself can go now. Must not throw. */
+  onFall(listener: (kind: string) => void): void
 }

@@ -51,7 +51,7 @@ const ownSpools = (spools: Spools, late: Late): Spools => ({
   keepOnly: (owners) => late<number>('a removal of spools') ?? spools.keepOnly(owners),
 })
 
-const ownRetention = (retention: Retention, late: Late): Retention => ({
+const ownRetention = ({ owner, state: { retention }, faults }: OwnStateParts, late: Late): Retention => ({
   declared: () => retention.declared(),
   bounded: () => retention.bounded(),
   kinds: () => retention.kinds(),
@@ -64,6 +64,8 @@ const ownRetention = (retention: Retention, late: Late): Retention => ({
   contents: (fall, read) => retention.contents(fall, read),
   checkpoint: (closing) => late<boolean>('a checkpoint') ?? retention.checkpoint(closing),
   fall: (told) => late<Fall>('a fall') ?? retention.fall(told),
+  onFall: (listener) =>
+    retention.onFall((kind) => void faults.guard(owner, 'hearing of a fall', () => listener(kind))()),
 })
 
 /** A transaction whose effects are charged to the plugin if they throw. */
@@ -135,7 +137,7 @@ export const ownState = (parts: OwnStateParts): State => {
     },
     commit: <R>(change: (tx: Tx) => R) => late<R>('a commit') ?? state.commit((tx) => change(new OwnTx(tx, parts))),
     durable: (since) => state.durable(since),
-    retention: ownRetention(state.retention, late),
+    retention: ownRetention(parts, late),
     get health() {
       return state.health
     },

@@ -5,7 +5,7 @@ export const errors = defineErrors({
     status: 404,
     domain: 'storage',
     detail: 'There is no archive {path}.',
-    action: 'Name a file that retention has written: holdfast status names the newest.',
+    action: 'Name a file that retention has written: holdfast status names the newest of each kind.',
   },
   archive_shape_absent: {
     status: 404,

@@ -9,7 +9,18 @@ import { besideOf } from './beside.js'
 import type { Wanted } from './checkpoint-pass.js'
 import { refuse, runningOf, type Root } from './open-root.js'
 
-export const createRetention = (root: Root): Retention => ({
+export const createRetention = (root: Root): Retention => {
+  const listeners: ((kind: string) => void)[] = []
+  const fall = async (told: Fall): Promise<Fall> => {
+    const { checkpointer } = runningOf(root.access)
+    const fallen = await withRoom(root, () => checkpointer.fall(() => wantedOf(root, told)))
+    for (const listener of listeners) listener(told.kind)
+    return withState(root, fallen)
+  }
+  return { ...readingOf(root), fall, onFall: (listener) => void listeners.push(listener) }
+}
+
+const readingOf = (root: Root): Omit<Retention, 'fall' | 'onFall'> => ({
   declared: () => declaredIn(root),
   bounded: () => new Map(specsIn(root).flatMap(({ bounded = {} }) => Object.entries(bounded))),
   kinds: () => kindsIn(root.manifest.current, factsOf(root)),
@@ -24,8 +35,6 @@ export const createRetention = (root: Root): Retention => ({
   withRoom: (work) => withRoom(root, work),
   preview: (kind, upto) => previewOf(root, fallible(root, kind, upto), upto),
   contents: (fall, read) => keepingPages(root, () => read(contentsOf(root, fall))),
-  fall: async (told) =>
-    withState(root, await withRoom(root, () => runningOf(root.access).checkpointer.fall(() => wantedOf(root, told)))),
 })
 
 const specsIn = ({ store }: Root): CollectionSpec<object>[] => [...store.collections.values()].map(({ spec }) => spec)
@@ -72,7 +81,9 @@ const heldBy = ({ store, pageStores }: Root, kind: string): Holder | undefined =
       for (const id of pageStores.records(collection).open()) {
         const record = stored.find(id)
         const since = record === undefined ? undefined : holds.since(record)
-        if (since !== undefined) yield { collection, id, since }
+        if (record === undefined || since === undefined) continue
+        const release = holds.release?.(record)
+        yield { collection, id, since, ...(release !== undefined && { release }) }
       }
     }
   }

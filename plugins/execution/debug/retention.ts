@@ -166,14 +166,18 @@ export const createRetention = (parts: RetentionParts): Retention => {
   return { expire, room, prune }
 }
 
-/** Looks for old evidence now and then, until the plugin stops; that waits for the look under way. */
-export const watchAge = ({ clock, config, log, signal }: RetentionParts, retention: Retention): void => {
+/** Looks for old evidence now and then and behind a fall until the plugin stops, which waits for the look under way. */
+export const watchAge = ({ store, clock, config, log, signal }: RetentionParts, retention: Retention): void => {
   const look = (): Promise<void> =>
     retention
       .expire()
       .catch((error: unknown) => log.warn('old evidence could not be removed', { error: thrownText(error) }))
-      .finally(() => {
-        if (!signal.aborted) clock.after(config.gc_interval_ms, look)
-      })
-  clock.after(0, look)
+  const lookOn = (): Promise<void> =>
+    look().finally(() => {
+      if (!signal.aborted) clock.after(config.gc_interval_ms, lookOn)
+    })
+  clock.after(0, lookOn)
+  store.state.retention.onFall((kind) => {
+    if (kind === 'runs' && !signal.aborted) clock.after(0, look)
+  })
 }

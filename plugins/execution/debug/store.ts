@@ -25,6 +25,8 @@ export type DebugRecord = {
 
 const ageKey = ({ updated_at_ms, run_id }: DebugRecord): string => `${timeKey(updated_at_ms)}:${run_id}`
 
+const setting = 'ttl_ms and max_store_bytes in config/debug.toml'
+
 const debugRuns: CollectionSpec<DebugRecord> = {
   name: 'debug_runs',
   version: 1,
@@ -38,7 +40,7 @@ const debugRuns: CollectionSpec<DebugRecord> = {
   settled: () => true,
   removed: 'forgotten',
   follows: { kind: 'runs', index: 'oldest', at: ({ updated_at_ms }) => updated_at_ms },
-  bounded: { debug_evidence: 'ttl_ms and max_store_bytes in config/debug.toml' },
+  bounded: { debug: setting, debug_evidence: setting },
   references: (record) => [{ collection: 'runs', id: record.run_id }],
   blobs: ({ artifacts }) => artifacts.map((artifact) => ({ area: 'debug', ...refOf(artifact) })),
 }

@@ -1,5 +1,6 @@
 import {
   assert,
+  commandLine,
   type Collection,
   type CollectionSpec,
   type State,
@@ -138,8 +139,16 @@ const deliveryCollection: CollectionSpec<DeliveryRecord> = {
   kept: {
     kind: 'deliveries',
     since: payloadTime,
-    // Whoever gets it may ask for its run.
-    holds: { kind: 'runs', since: (delivery) => (delivery.run_id === undefined ? undefined : payloadTime(delivery)) },
+    holds: {
+      kind: 'runs',
+      // Whoever gets it may ask for its run.
+      since: (delivery) => (delivery.run_id === undefined ? undefined : payloadTime(delivery)),
+      release: ({ status, delivery_id }) =>
+        status === 'dead_lettered'
+          ? `Send it again, or give it up: ${commandLine('deliveries replay', delivery_id)}, or ` +
+            commandLine('deliveries resolve', delivery_id)
+          : `See what it waits for: ${commandLine('deliveries get', delivery_id)}`,
+    },
   },
   bounded: { dead_letters: 'dead_letter_max_age_ms in config/deliveries.toml' },
   references: (delivery) => [{ collection: 'sessions', id: delivery.session_id }],

@@ -50,7 +50,9 @@ export const StatusAnswer = open({
       }),
     ),
   }),
-  retention: optional(open({ fallen: optional(array(open({ archive: optional(string()) }))) })),
+  retention: optional(
+    open({ fallen: optional(array(open({ kind: optional(string()), archive: optional(string()) }))) }),
+  ),
   findings: optional(array(open({ severity: string() }))),
   plugins: array(open({ id: string(), state: string() })),
   provider_readiness: optional(
@@ -145,9 +147,15 @@ const diskLine = ({ root_bytes, free_bytes, growth_bytes_per_day: growth, full_a
   return `${showSize(root_bytes)} in the state root, ${showSize(free_bytes)} free${rate}${end}`
 }
 
+/** One of each kind, which is the beginning of its name. */
+const newestArchives = ({ retention }: Answer): readonly string[] => {
+  const newest = new Map<string | undefined, string>()
+  for (const { kind, archive } of retention?.fallen ?? []) if (archive !== undefined) newest.set(kind, archive)
+  return [...newest.values()]
+}
+
 const facts = (answer: Answer): (readonly [string, string])[] => {
   const { control_plane, storage, provider_readiness, sessions, runs } = answer
-  const archive = answer.retention?.fallen?.findLast((one) => one.archive !== undefined)?.archive
   const { routes } = provider_readiness ?? { routes: [] }
   const active = routes.find((route) => route.active)
   return [
@@ -158,7 +166,7 @@ const facts = (answer: Answer): (readonly [string, string])[] => {
         `${storage.ok ? 'writable' : `not writable: ${storage.probes[0]?.code ?? '?'}`}`,
     ],
     ...(storage.usage === undefined ? [] : [['disk', diskLine(storage.usage)] as const]),
-    ...(archive === undefined ? [] : [['archive', visibleLine(archive)] as const]),
+    ...newestArchives(answer).map((archive) => ['archive', visibleLine(archive)] as const),
     ...(active === undefined ? [] : [['model', modelLine(active)] as const]),
     ...(routes.length < 2 ? [] : [['routes', routesLine(routes)] as const]),
     ...(sessions === undefined ? [] : [['sessions', String(sessions.total)] as const]),

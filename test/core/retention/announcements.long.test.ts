@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { freshRoot, startTestDaemon } from '../../support/daemon.js'
 import { createLeapingClock } from '../../../core/testing/leaping-clock.js'
-import { complete, day, daysOfRuns, stand, statusOf, weekOfRuns, type Stand } from '../../support/retention.js'
+import { complete, day, daysOfRuns, retain, stand, statusOf, weekOfRuns, type Stand } from '../../support/retention.js'
 import { codeOf, openSession } from '../../support/runs.js'
 
 /** Lets the clock go on by so much, an hour at a time, as far as looks see it. */
@@ -68,6 +68,40 @@ test('retention-8: a start under another policy tells soon what it will let fall
   t.like(await announcedIn(daemon), { related_id: 'runs' })
   t.is((await second.request('GET', `/v1/runs/${one}`)).status, 200)
 })
+
+const decade = 3652 * day
+for (const [what, looks] of [
+  ['by hand', false],
+  ['at a look', true],
+] as const)
+  test(`retention-8: a start under a clock that is ahead tells all anew, also where something fell ${what}`, async (t) => {
+    const root = await freshRoot()
+    const first = await stand(t, weekOfRuns, root)
+    await openSession(first)
+    await complete(first, 'one')
+    await retain(first, true)
+    first.clock.jump(9 * day)
+    const two = await complete(first, 'two')
+    t.is((await retain(first, false)).parts.length, 1)
+    if (looks) await hours(first, 6)
+    t.is((await statusOf(first)).retention.fallen.length, 1)
+    await first.stop()
+    first.clock.jump(decade)
+    const second = await startTestDaemon(t, { root, clock: first.clock, config: { retention: weekOfRuns } })
+    const daemon = { ...second, clock: first.clock }
+    await hours(daemon, 24)
+    t.is((await second.request('GET', `/v1/runs/${two}`)).status, 200)
+    t.like(await announcedIn(daemon), { related_id: 'runs' })
+    first.clock.jump(-decade)
+    t.is(await announcedIn(daemon), undefined, 'the clock is right again')
+    t.is((await statusOf(daemon)).retention.kinds.runs.falls_at_ms, undefined)
+    await hours(daemon, 24)
+    t.is((await second.request('GET', `/v1/runs/${two}`)).status, 200)
+    t.is(await announcedIn(daemon), undefined)
+    await hours(daemon, 8 * 24)
+    t.like(await announcedIn(daemon), { related_id: 'runs' }, 'what was told before was told under another clock')
+    t.is((await second.request('GET', `/v1/runs/${two}`)).status, 200)
+  })
 
 test('retention-8: a daemon that holds lets nothing fall by itself', async (t) => {
   const clock = createLeapingClock()

@@ -250,6 +250,24 @@ test('retention-7: of which kind nothing fell is told beside what fell, once, an
   t.is(told[0]?.details['error'], undefined)
 })
 
+test('retention-7: where nothing fell each kind is named that was to fall', async (t) => {
+  const folder = await freshRoot()
+  mkdirSync(folder, { recursive: true })
+  const full = Object.assign(new Error('no room'), { code: 'ENOSPC' })
+  const disk: Disk = {
+    ...createDisk(),
+    open: (path, how) => (path.startsWith(folder) ? Promise.reject(full) : createDisk().open(path, how)),
+  }
+  const daemon = await stand(t, { ...weekOfRuns, archive_dir: folder }, undefined, disk)
+  await openSession(daemon)
+  await until(daemon, (await withKey(daemon, 'one')).body.run_id, 'completed')
+  await retain(daemon, true)
+  daemon.clock.leap(100 * day)
+  const { status, body } = await daemon.request('POST', '/v1/retention', { dry_run: false })
+  t.deepEqual([status, body.code], [409, 'archive_not_written'])
+  t.regex(body.detail, /^Of runs nothing fell, .*: ENOSPC\. Nor did anything fall of receipts \(ENOSPC\)\.$/u)
+})
+
 test('state retention says what would fall and lets it fall, through the daemon and on a stopped root', async (t) => {
   const root = await freshRoot()
   const daemon = await stand(t, weekOfRuns, root)
@@ -275,6 +293,10 @@ test('state retention says what would fall and lets it fall, through the daemon 
 test('retention-2: a daemon refuses to start with a wrong configuration, and names the member', async (t) => {
   const wrong: readonly (readonly [JsonObject, RegExp])[] = [
     [{ kinds: { runs: { max_age: 'soon' } } }, /retention\.toml kinds\.runs\.max_age must be an age/u],
+    [
+      { kinds: { debug: { max_age: '9d' } } },
+      /retention\.toml kinds\.debug is not set here: .* in config\/debug\.toml/u,
+    ],
     [{ kinds: { rusn: { max_age: '9d' } } }, /retention\.toml kinds\.rusn is no kind: there are .*receipts.*runs/u],
   ]
   for (const [retention, message] of wrong)

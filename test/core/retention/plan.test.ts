@@ -1,5 +1,6 @@
 import test from 'ava'
-import { plan, type PartitionFacts, type Plan } from '../../../core/retention/plan.js'
+import { plan, type Plan } from '../../../core/retention/plan.js'
+import type { PartitionFacts } from '../../../core/retention/queue.js'
 import type { KindPolicy, Policy } from '../../../core/retention/policy.js'
 
 const day = 86_400_000
@@ -49,6 +50,8 @@ interface Row {
 }
 
 const whole = 'It falls as a whole, and what is to stay stands in it too.'
+const ahead = 'Its stamps are ahead of the clock: that was wrong when it was written.'
+const vain = 'It is younger than what is held, and without it the root would hold more than max_bytes all the same.'
 
 const rows: readonly Row[] = [
   { title: 'nothing falls where nothing is said', partitions: months(), policy: policy({ runs: {} }) },
@@ -92,7 +95,7 @@ const rows: readonly Row[] = [
     title: 'a partition of a clock that was ahead stays with its reason when what came behind it is old',
     partitions: partitions('runs', { ended: -3650 }, { ended: 90 }, {}),
     policy: policy({ runs: { maxAge: 60 * day } }),
-    stays: ['runs 1 by age: Its stamps are ahead of the clock: that was wrong when it was written.'],
+    stays: [`runs 1 by age: ${ahead}`],
   },
   {
     title: 'what is younger than min_age stays though there are too many',
@@ -144,14 +147,44 @@ const rows: readonly Row[] = [
     policy: policy({ runs: {} }, { maxBytes: 600 }),
   },
   {
-    title: 'what is held or young makes no room, and the next does',
+    title: 'what is held or young makes no room, and the next does where that is enough',
     partitions: [
       ...partitions('runs', { ended: 90, held: 'A run waits.' }, { ended: 50 }),
       ...partitions('deliveries', { ended: 20 }, { ended: 0.5 }),
     ],
+    policy: policy({ runs: {}, deliveries: {} }, { maxBytes: 500 }),
+    falls: ['deliveries 1 by bytes'],
+    stays: ['runs 1 by bytes: A run waits.'],
+  },
+  {
+    title: 'what is younger than what is held stays where the root would be too large without it too',
+    partitions: [
+      ...partitions('runs', { ended: 90 }, { ended: 60, held: 'A run waits.' }, { ended: 50 }),
+      ...partitions('deliveries', { ended: 80 }, { ended: 55 }, { ended: 20 }, { ended: 0.5 }),
+    ],
+    policy: policy({ runs: {}, deliveries: {} }, { maxBytes: 150 }),
+    falls: ['runs 1 by bytes', 'deliveries 1 by bytes'],
+    stays: ['runs 2 by bytes: A run waits.', `deliveries 2 by bytes: ${vain}`],
+  },
+  {
+    title: 'so does what is younger than what is held and due by itself',
+    partitions: [
+      ...partitions('runs', { ended: 90, held: 'A run waits.' }, {}),
+      ...partitions('deliveries', { ended: 80 }, { ended: 20 }, {}),
+    ],
+    policy: policy({ runs: { maxAge: 60 * day }, deliveries: { maxAge: 60 * day } }, { maxBytes: 201 }),
+    falls: ['deliveries 1 by age'],
+    stays: ['runs 1 by age: A run waits.', `deliveries 2 by bytes: ${vain}`],
+  },
+  {
+    title: 'what makes room is as old as what came behind it where a clock was ahead',
+    partitions: [
+      ...partitions('runs', { ended: -3650 }, { ended: 90 }, {}),
+      ...partitions('deliveries', { ended: 100 }, { ended: 20 }, {}),
+    ],
     policy: policy({ runs: {}, deliveries: {} }, { maxBytes: 250 }),
     falls: ['deliveries 1 by bytes'],
-    stays: ['runs 1 by bytes: A run waits.', 'deliveries 2 by bytes: It is younger than min_age.'],
+    stays: [`runs 1 by bytes: ${ahead}`, `deliveries 2 by bytes: ${vain}`],
   },
   {
     title: 'what is promised for a time makes no room before it is over',
@@ -181,6 +214,27 @@ test('where all that could ever fall is too little nothing makes room, and what 
   const aged = plan({ ...given, policy: own(199, { maxAge: 70 * day }) })
   t.like(told(aged), { falls: ['runs 1 by age'] })
   t.is(aged.over, 301)
+})
+
+const spanOf = ({ stays }: Plan) => stays.map(({ no, cause, records, bytes }) => ({ no, cause, records, bytes }))
+
+test('what is due behind one that stays is told with it', (t) => {
+  const held = { ended: 200, held: 'A run waits.' }
+  const olds = [held, { ended: 90 }, { ended: 70 }, { ended: 40 }, { ended: 0.5 }, {}]
+  const given = { partitions: partitions('runs', ...olds), bytes: 600, now }
+  const stays = (runs: Partial<KindPolicy>, maxBytes?: number) =>
+    spanOf(plan({ ...given, policy: policy({ runs }, { maxBytes }) }))
+  t.deepEqual(stays({ maxAge: 60 * day }), [{ no: 1, cause: 'age', records: 30, bytes: 300 }])
+  t.deepEqual(stays({ maxCount: 40 }), [{ no: 1, cause: 'count', records: 20, bytes: 200 }])
+  t.deepEqual(stays({ maxCount: 1 }), [{ no: 1, cause: 'count', records: 40, bytes: 400 }], 'others are young')
+  t.deepEqual(stays({ maxAge: 100 * day, maxCount: 30 }), [
+    { no: 1, cause: 'age', records: 10, bytes: 100 },
+    { no: 2, cause: 'count', records: 20, bytes: 200 },
+  ])
+  t.deepEqual(stays({}, 401), [{ no: 1, cause: 'bytes', records: 20, bytes: 200 }])
+  const behind = partitions('runs', { ended: -3650, records: 1 }, { ended: 90 }, { ended: 70 }, {})
+  const [told] = plan({ ...given, partitions: behind, policy: policy({ runs: { maxAge: 60 * day } }) }).stays
+  t.like(told, { records: 21, since: now - 121 * day, to: now + 3650 * day })
 })
 
 test('what falls is told with its span, its records and its bytes', (t) => {

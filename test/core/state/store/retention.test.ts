@@ -197,7 +197,11 @@ test('what is written between what is told of a fall and the fall itself stays',
   life.pass(1)
   const third = await life.write()
   await life.checkpoint()
+  const heard: string[] = []
+  retention.onFall((of) => heard.push(`${of}, of which ${life.notes.count('all', 'all')} is left`))
+  await t.throwsAsync(retention.fall({ ...told, upto: 2 }), { code: 'fall_outdated' })
   t.deepEqual(await retention.fall(told), told)
+  t.deepEqual(heard, ['notes, of which 1 is left'], 'behind a fall, and not where nothing fell')
   t.deepEqual(life.notes.ids('all', 'all'), [third.id])
   for (const { id } of [old, second]) t.true(life.notes.hasFallen(id))
   await (await isSound(t, life)).close()

@@ -3,16 +3,21 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { unsafeCast } from '../../../../core/base/schema.js'
+import { noProgress } from '../../../../core/base/text/progress.js'
+import { readConfig } from '../../../../core/retention/policy.js'
+import { retainStopped } from '../../../../core/retention/retain-stopped.js'
+import { shipped } from '../../../../core/shipped.js'
 import { RunObservers } from '../../../../plugins/execution/engine/contract.js'
 import { verifyShipped } from '../../../support/copied-root.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
 import { lender } from '../../../support/plugins.js'
-import { day, retain, weekOfRuns } from '../../../support/retention.js'
+import { day, retain, statusOf, weekOfRuns } from '../../../support/retention.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 
-const start = async (t: ExecutionContext) => {
+const start = async (t: ExecutionContext, ahead = 0) => {
   const [root, clock, lent] = [await freshRoot(), createLeapingClock(), lender({})]
+  clock.jump(ahead)
   const config = { retention: weekOfRuns, debug: { debug_level: 'on', ttl_ms: 365 * day } }
   const daemon = await startTestDaemon(t, { root, clock, config, plugins: [lent.plugin] })
   await openSession(daemon)
@@ -34,6 +39,13 @@ const start = async (t: ExecutionContext) => {
   return { ...daemon, root, clock, run, debugOf, blobs, capture, beside }
 }
 
+/** Waits until bytes of so many artifacts are there. */
+const left = async ({ blobs }: { blobs: () => number }, count: number): Promise<void> => {
+  for (let tries = 0; tries < 500 && blobs() > count; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  if (blobs() !== count) throw new Error(`${blobs()} of ${count} are there`)
+}
+
 test('debug-17: evidence goes with its run when that falls; that of a run that is kept stays', async (t) => {
   const daemon = await start(t)
   const old = await daemon.run('one')
@@ -48,17 +60,45 @@ test('debug-17: evidence goes with its run when that falls; that of a run that i
   t.is(gone, 0)
   const [first = 0, second = 0] = [...parts.values()]
   t.true(parts.size === 2 && first > 0 && second > 0, 'each of its partition')
-  t.like((await retain(daemon, false)).parts, [{ kind: 'runs', records: 1 }])
-  const left = await daemon.beside()
-  t.deepEqual([left.gone, [...left.parts.values()]], [first, [second]], 'it is on its way out')
-  daemon.clock.leap(3_600_000)
-  for (let tries = 0; tries < 500 && daemon.blobs() > 1; tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  t.is(daemon.blobs(), 1)
+  const fallen = await retain(daemon, false)
+  t.like(fallen.parts, [{ kind: 'runs', records: 1, behind_bytes: first }])
+  t.regex(fallen.parts[0].words, / B more go behind them by themselves$/u)
+  await left(daemon, 1)
+  t.is((await statusOf(daemon)).retention.fallen[0].behind_bytes, first)
+  t.deepEqual([...(await daemon.beside()).parts.values()], [second])
   t.deepEqual(codeOf(await daemon.debugOf(old)), [404, 'run_expired'])
   t.is((await daemon.debugOf(kept)).body.artifacts.length, 1)
   await daemon.stop()
   t.deepEqual((await verifyShipped(daemon.root)).findings, [])
+})
+
+test('debug-17: where no daemon holds the root, evidence of what fell goes at the next start, and that is told', async (t) => {
+  const daemon = await start(t, -20 * day)
+  await daemon.run('one')
+  await daemon.run('two')
+  await daemon.stop()
+  const { root } = daemon
+  const retained = async (dry_run: boolean) =>
+    retainStopped({
+      root,
+      config: readConfig({ table: { min_age: '1h', kinds: { runs: { max_age: '1h' } } } }, root),
+      declared: await shipped.declarations(),
+      complete: true,
+      dry_run,
+      progress: noProgress,
+    })
+  t.deepEqual((await retained(true)).stays, [])
+  const { parts, stays } = await retained(false)
+  t.like(parts, [{ kind: 'runs', records: 2 }])
+  t.regex(
+    stays[0] ?? '',
+    /^\d+ B that go behind what fell are still there: they go when a daemon starts on this root\.$/u,
+  )
+  t.like(await retained(false), { parts: [], stays })
+  t.is(daemon.blobs(), 2)
+  const next = await startTestDaemon(t, { root, config: { debug: { ttl_ms: 365 * day } } })
+  await left(daemon, 0)
+  t.deepEqual((await retain(next, true)).stays, [])
 })
 
 test('debug-17: what was pruned leaves no tombstone, and a piece that comes late is not kept', async (t) => {

@@ -139,6 +139,17 @@ test('runtime-8: the line of the runs tells of every status that a run can have'
   for (const status of runStatuses) t.true(text.includes(`7 ${status.replaceAll('_', ' ')}`), status)
 })
 
+test('the newest archive of each kind is named', (t) => {
+  const fallen = [
+    { kind: 'runs', archive: '/a/runs-1' },
+    { kind: 'runs', archive: '/a/runs-2' },
+    { kind: 'receipts', archive: '/a/receipts-3' },
+    { kind: 'receipts' },
+  ]
+  const text = showStatus(facts({ retention: { fallen } }))
+  t.deepEqual(text.match(/(?<=^ {2}archive +)\/.*$/gmu), ['/a/runs-2', '/a/receipts-3'])
+})
+
 test('runtime-8: calls that are held back are told with the time of the next one, and Next says so where work waits', (t) => {
   const until_ms = Date.parse('2026-01-31T07:30:03Z')
   const route = { route_id: 'r', model: 'm', active: true, state: 'ok', message: 'Ready.', held: [{ until_ms }] }

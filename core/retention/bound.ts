@@ -1,0 +1,41 @@
+/** That a root holds more than max_bytes, and what somebody can do about it. */
+import type { Warning } from '../base/health.js'
+import type { Plan } from './plan.js'
+import { sayHeld, sayInVain, sayOver, sayStaying, type Held } from './words.js'
+
+/** A kind of which something waits from an earlier fall, and for what. */
+interface Lagging {
+  readonly kind: string
+  readonly held: Held | undefined
+}
+
+export const boundWarnings = (planned: Plan, lagging: readonly Lagging[]): readonly Warning[] => {
+  if (planned.over === 0) return []
+  return [planned.beside === undefined ? exceeded(planned, lagging) : outOfReach(planned.over, planned.beside)]
+}
+
+const outOfReach = (over: number, beside: number): Warning => ({
+  severity: 'warning',
+  code: 'max_bytes_out_of_reach',
+  message: sayInVain(over, beside),
+  action: 'See what holds the bytes: holdfast status, holdfast assets list. Make max_bytes larger, or delete files.',
+})
+
+const look = 'See what stays, and why: holdfast state retention --dry-run'
+
+/** What a record holds before what is only young, and before what waits for its turn. */
+const exceeded = ({ over, stays }: Plan, lagging: readonly Lagging[]): Warning => {
+  const [first] = [...stays.filter(({ release }) => release !== undefined), ...stays.filter(isForRoom)]
+  const waits = lagging.flatMap(({ kind, held }) => (held === undefined ? [] : `${kind}: ${sayHeld(held)}.`))
+  const why = first === undefined ? waits : [sayStaying({ ...first, release: undefined })]
+  return {
+    severity: 'warning',
+    code: 'max_bytes_exceeded',
+    message: [sayOver(over), ...why].join(' '),
+    action:
+      'Make max_bytes larger in config/retention.toml and restart, or let go of what stays. ' +
+      (first?.release ?? look),
+  }
+}
+
+const isForRoom = ({ cause }: Plan['stays'][number]): boolean => cause === 'bytes'
