@@ -3,7 +3,6 @@
  */
 import {
   definePoint,
-  hasMembers,
   defineToken,
   withAnswers,
   type Json,
@@ -18,6 +17,7 @@ import type { RouteCapabilities } from './abilities/capabilities.js'
 import type { OwnModels } from './abilities/backends.js'
 import type { ContextWindow } from './bounds/context-window.js'
 import { providerAnswers } from './bounds/provider-answers.js'
+import { providerFault } from './bounds/provider-shape.js'
 import type { Generation, GenerationFeature } from './generation.js'
 import type { FailureClass } from './bounds/failure-class.js'
 import type { PaceView, RateLimit, RouteEvent } from './bounds/rate-limit.js'
@@ -233,11 +233,7 @@ export interface ModelProvider {
 }
 /** Every provider of the daemon, by wire name. */
 export const ModelProviders: Point<ModelProvider> = withAnswers(
-  definePoint<ModelProvider>(
-    'model-providers@1',
-    (provider) => provider.id,
-    hasMembers('a model provider', { id: 'id', connect: 'function', capabilities: 'object' }),
-  ),
+  definePoint<ModelProvider>('model-providers@1', (provider) => provider.id, providerFault),
   providerAnswers,
 )
 
