@@ -165,9 +165,10 @@ export type ModelEvent =
 /** One usable connection to a provider. */
 export interface ModelConnection {
   /**
-   * Asks the model once. Must not throw and must not retry. Must end with exactly one `done` within the idle limit,
-   * also after an abort (then `failed` with class `aborted`), and must have closed its socket by then. Yields at most
-   * a million events.
+   * Asks the model once. Must not throw and must not retry. Must end with exactly one `done`, within ten seconds after
+   * an abort (then `failed` with class `aborted`), and must have closed its socket by then. Yields at most a million
+   * events, and one within the idle limit: an empty `text_delta` where its server is at work and nothing is to be told.
+   * A stream that is silent for longer has failed, and is told to end by its signal.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>
   /** At once and without I/O: asked all the time. Where it throws or answers something else, the route is in error. */

@@ -109,6 +109,7 @@ const connect = (wish: Wish): ModelConnection => {
     broke: (wrong) => sources.broke(provider, wrong),
     blamed: (error) => blame(provider, error),
     clock: sources.clock,
+    idle_timeout_ms: config.idle_timeout_ms,
     words: config.words,
     pace,
   })

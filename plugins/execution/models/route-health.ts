@@ -2,7 +2,8 @@
 import type { Json } from '../../../core/plugin.js'
 import type { AssistantPart, ModelConnection, ModelEvent, ModelFailure, Readiness } from './contract.js'
 import { eventFault } from './bounds/event-fault.js'
-import { readEvents, type StreamWatch } from './bounds/event-stream.js'
+import { readEvents } from './bounds/event-stream.js'
+import type { StreamWatch } from './bounds/patient-reader.js'
 import { createStreamBounds, type StreamBounds } from './bounds/stream-bounds.js'
 import { takenReadiness } from './bounds/taken-readiness.js'
 import type { RouteWords } from './file/route-words.js'
@@ -46,6 +47,9 @@ const unheeded = failed({
   message: 'The provider did not end when it was told to.',
 })
 
+const silentFor = (provider: string): ModelEvent =>
+  failed({ class: 'timeout', retryable: true, message: `The provider ${provider} was silent for too long.` })
+
 /** In place of an event that breaks the contract of providers: the call has failed for good (models-76). */
 const kept = (event: ModelEvent, bounds: StreamBounds, { provider, broke }: Watch): ModelEvent => {
   const wrong = eventFault(event) ?? bounds.exceeded(lengthOf(event))
@@ -85,11 +89,12 @@ export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelCo
   const stream: ModelConnection['stream'] = (request, signal) => {
     const bounds = createStreamBounds(watch.clock)
     const look = (event: ModelEvent): ModelEvent => learn(kept(event, bounds, watch), request.model)
-    return readEvents(() => connection.stream(request, signal), {
+    return readEvents((told) => connection.stream(request, told), {
       ...watch,
       signal,
       look,
       turn: bounds.turn,
+      silent: silentFor(watch.provider),
       unheeded,
     })
   }
