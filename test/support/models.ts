@@ -31,6 +31,7 @@ export const requestOf = (messages: readonly ModelMessage[], more: Partial<Model
 export const unwatched = {
   broke: (): void => {},
   idle_timeout_ms: 300_000,
+  redact: (text: string): string => text,
   blamed: (error: unknown): Error => fault(messageOf(error), error),
 }
 

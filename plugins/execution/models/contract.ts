@@ -34,6 +34,8 @@ export type { Readiness } from './bounds/taken-readiness.js'
 export type { FailureClass } from './bounds/failure-class.js'
 /** The longest wait that a server may ask for, milliseconds; what servers say of limits, and what is known of it. */
 export { longestHintMs, type PaceView, type RateLimit, type RouteEvent } from './bounds/rate-limit.js'
+/** Most tokens of one call. */
+export { mostCounted } from './bounds/most-counted.js'
 /** Searches that servers of models make. */
 export type { SearchPart, WebPage } from './abilities/web-search.js'
 /** What models can. */
@@ -125,22 +127,27 @@ export interface ModelRequest {
   readonly generation: Generation
 }
 
-/** Tokens of one model call. */
+/** Tokens of one model call: whole numbers from 0 to `mostCounted`. */
 export interface Usage {
   readonly input_tokens: number
   readonly output_tokens: number
+  /** Of the input; what is more than that counts as all of it. */
   readonly cached_input_tokens?: number
+  /** Of the output, in the same way. */
   readonly reasoning_tokens?: number
   readonly searches?: number
 }
 
-/** A failed model call; never carries secrets. */
+/** A failed model call. */
 export interface ModelFailure {
   readonly class: FailureClass
   readonly retryable: boolean
-  /** From `Retry-After` and the like, milliseconds; of a configured route `longestHintMs` at most. */
+  /** From `Retry-After` and the like, milliseconds; a route makes `longestHintMs` of more. */
   readonly retry_after_ms?: number
-  /** Short: what happened, whom was asked for which model, and what it said, made safe to show; no secrets. */
+  /**
+   * What happened, whom was asked for which model, and what it said. A route makes one line of it, 1,000 characters at
+   * most, without secrets.
+   */
   readonly message: string
   readonly status?: number
 }

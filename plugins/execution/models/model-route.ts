@@ -110,6 +110,7 @@ const connect = (wish: Wish): ModelConnection => {
     blamed: (error) => blame(provider, error),
     clock: sources.clock,
     idle_timeout_ms: config.idle_timeout_ms,
+    redact: sources.secrets.redact,
     words: config.words,
     pace,
   })

@@ -5,6 +5,7 @@ import { eventFault } from './bounds/event-fault.js'
 import { readEvents } from './bounds/event-stream.js'
 import type { StreamWatch } from './bounds/patient-reader.js'
 import { createStreamBounds, type StreamBounds } from './bounds/stream-bounds.js'
+import { takenEnd } from './bounds/taken-end.js'
 import { takenReadiness } from './bounds/taken-readiness.js'
 import type { RouteWords } from './file/route-words.js'
 import type { RoutePace } from './route-pace.js'
@@ -14,6 +15,8 @@ const beside: ReadonlySet<ModelFailure['class']> = new Set(['aborted', 'context_
 
 export interface Watch extends StreamWatch {
   readonly provider: string
+  /** A text without secrets that the daemon knows. */
+  readonly redact: (text: string) => string
   /** What to do about calls that fail, and about what depends on where the route is configured. */
   readonly words: RouteWords
   readonly pace: RoutePace
@@ -51,9 +54,9 @@ const silentFor = (provider: string): ModelEvent =>
   failed({ class: 'timeout', retryable: true, message: `The provider ${provider} was silent for too long.` })
 
 /** In place of an event that breaks the contract of providers: the call has failed for good (models-76). */
-const kept = (event: ModelEvent, bounds: StreamBounds, { provider, broke }: Watch): ModelEvent => {
+const kept = (event: ModelEvent, bounds: StreamBounds, { provider, broke, redact }: Watch): ModelEvent => {
   const wrong = eventFault(event) ?? bounds.exceeded(lengthOf(event))
-  if (wrong === undefined) return event
+  if (wrong === undefined) return event.type === 'done' ? takenEnd(event, redact) : event
   broke(wrong)
   const message = `The provider ${provider} gave an answer that breaks the contract of providers: ${wrong}.`
   return failed({ class: 'provider_fault', retryable: false, message })
