@@ -106,7 +106,7 @@ const connect = (wish: Wish): ModelConnection => {
       : keyedBySlot({ auth_ref, place: config.words.place, provider, slots: sources.slots, connected })
   const watched = watchedRoute(connection, {
     provider: provider.id,
-    broke: (wrong) => sources.broke(provider, wrong),
+    broke: (member, wrong) => sources.broke(provider, member, wrong),
     blamed: (error) => blame(provider, error),
     clock: sources.clock,
     idle_timeout_ms: config.idle_timeout_ms,
@@ -178,10 +178,10 @@ const orRefusing = ({ provider, sources }: Wish, connect: () => ModelConnection)
     const connection = connect()
     const wrong = connectionFault(connection)
     if (wrong === undefined) return connection
-    sources.broke(provider, `what connect returned is wrong: ${wrong}`)
+    sources.broke(provider, 'connect', `what connect returned is wrong: ${wrong}`)
   } catch (error) {
     if (error instanceof Problem) return refusing(unready(error))
-    sources.broke(provider, error)
+    sources.broke(provider, 'connect', error)
   }
   return refusing(failedProvider(provider.id))
 }

@@ -8,12 +8,15 @@ import { createStreamBounds, type StreamBounds } from './bounds/stream-bounds.js
 import { takenEnd } from './bounds/taken-end.js'
 import { takenReadiness } from './bounds/taken-readiness.js'
 import type { RouteWords } from './file/route-words.js'
+import type { ProviderMember } from './route-config.js'
 import type { RoutePace } from './route-pace.js'
 
 /** Failures that say nothing about the route: of the question, and calls that we ended ourselves. */
 const beside: ReadonlySet<ModelFailure['class']> = new Set(['aborted', 'context_length'])
 
-export interface Watch extends StreamWatch {
+export interface Watch extends Omit<StreamWatch, 'broke'> {
+  /** Is told what breaks the contract, and which member did. */
+  readonly broke: (member: ProviderMember, wrong: unknown) => void
   readonly provider: string
   /** A text without secrets that the daemon knows. */
   readonly redact: (text: string) => string
@@ -57,7 +60,7 @@ const silentFor = (provider: string): ModelEvent =>
 const kept = (event: ModelEvent, bounds: StreamBounds, { provider, broke, redact }: Watch): ModelEvent => {
   const wrong = eventFault(event) ?? bounds.exceeded(lengthOf(event))
   if (wrong === undefined) return event.type === 'done' ? takenEnd(event, redact) : event
-  broke(wrong)
+  broke('stream', wrong)
   const message = `The provider ${provider} gave an answer that breaks the contract of providers: ${wrong}.`
   return failed({ class: 'provider_fault', retryable: false, message })
 }
@@ -82,7 +85,10 @@ export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelCo
     }
     return { ...event, failure: pace.refused(model, event.failure) }
   }
-  const ask = takenReadiness(connection, watch)
+  const ask = takenReadiness(connection, {
+    provider: watch.provider,
+    broke: (wrong) => watch.broke('readiness', wrong),
+  })
   const readiness = (): Readiness => {
     const own = ask()
     if (own.state !== 'ok' || failures === 0) return inItsPlace(own, words)
@@ -94,6 +100,7 @@ export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelCo
     const look = (event: ModelEvent): ModelEvent => learn(kept(event, bounds, watch), request.model)
     return readEvents((told) => connection.stream(request, told), {
       ...watch,
+      broke: (wrong) => watch.broke('stream', wrong),
       signal,
       look,
       turn: bounds.turn,

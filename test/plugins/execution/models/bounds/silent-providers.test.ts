@@ -23,7 +23,7 @@ const routeOf = (stream: ModelConnection['stream']) => {
   const clock = createLeapingClock({ still: true })
   const broken: unknown[] = []
   const pace = createRoutePace(clock, () => {})
-  const watch = { ...unwatched, broke: (wrong: unknown) => void broken.push(wrong) }
+  const watch = { ...unwatched, broke: (_: string, wrong: unknown) => void broken.push(wrong) }
   const parts = { ...watch, provider: 'test', clock, words: flagWords, pace, idle_timeout_ms: 8_000 }
   const watched = watchedRoute({ readiness: () => ({ state: 'ok', code: 'ready', message: 'Ready.' }), stream }, parts)
   const leap = async (seconds: number): Promise<void> => {
