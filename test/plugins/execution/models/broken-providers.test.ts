@@ -128,6 +128,20 @@ test('models-80: a stream that does not end well has been read all the same', as
   isCharged(t, daemon, /^it has no words$/u, 'its end')
 })
 
+test('models-62: of many providers those are told that are written most alike', async (t) => {
+  const root = await rootWith(plugin)
+  await writeFile(path.join(root, 'config', 'routes.toml'), '[routes.main]\ndriver = "ready_trown"\n')
+  const daemon = await startTestDaemon(t, { root })
+  const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
+  const { message, action } = warnings.find(({ code }: any) => code === 'provider_active_route_not_ready')
+  t.regex(message, /ready_trown; did you mean ready_thrown\?$/u)
+  const [, told = '', more] = /to one of: (.*), or of (\d+) more in GET \/v1\/runtime\/providers\.$/u.exec(action) ?? []
+  const names = told.split(', ')
+  t.is(names[0], 'ready_thrown')
+  t.is(names.length, 12)
+  t.is(names.length + Number(more), (await daemon.request('GET', '/v1/runtime/providers')).body.length)
+})
+
 test('models-81: an answer without end leaves the others their turns, can be cancelled, and ends at its bounds', async (t) => {
   const daemon = await start(t, ['empty', 'long'])
   await openSession(daemon, 's2')
