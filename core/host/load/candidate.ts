@@ -57,7 +57,8 @@ const refusePromise = (promise: Promise<unknown>): never => {
   // Nobody waits for it, whatever comes of it.
   void promise.catch(() => {})
   return refuse(
-    'its default export gives a promise: it must give the plugin itself, without async; what takes time is begun in onStart',
+    'its default export gives a promise: it must give the plugin itself, without async. ' +
+      'What takes time is begun in onStart',
   )
 }
 

@@ -17,12 +17,15 @@ import type { RouteCapabilities } from './abilities/capabilities.js'
 import type { OwnModels } from './abilities/backends.js'
 import type { ContextWindow } from './bounds/context-window.js'
 import { providerAnswers } from './bounds/provider-answers.js'
-import { providerFault } from './bounds/provider-shape.js'
-import type { Generation, GenerationFeature } from './generation.js'
-import type { FailureClass } from './bounds/failure-class.js'
+import type { GenerationFeature } from './abilities/generation-features.js'
+import type { Generation } from './generation.js'
+import type { ModelFailure } from './bounds/failure.js'
 import type { PaceView, RateLimit, RouteEvent } from './bounds/rate-limit.js'
 import type { Readiness } from './bounds/taken-readiness.js'
+import type { Usage } from './bounds/usage.js'
 import type { SearchPart, WebPage } from './abilities/web-search.js'
+import { providerFault } from './bounds/provider-shape.js'
+import type { VendorOptions } from './abilities/vendor-options.js'
 
 /** How much one call of a model may have. */
 export type { ContextWindow } from './bounds/context-window.js'
@@ -34,8 +37,12 @@ export type { Readiness } from './bounds/taken-readiness.js'
 export type { FailureClass } from './bounds/failure-class.js'
 /** The longest wait that a server may ask for, milliseconds; what servers say of limits, and what is known of it. */
 export { longestHintMs, type PaceView, type RateLimit, type RouteEvent } from './bounds/rate-limit.js'
-/** Most tokens of one call. */
-export { mostCounted } from './bounds/most-counted.js'
+/** A failed model call. */
+export type { ModelFailure } from './bounds/failure.js'
+/** Tokens of one call, and how many it may have at most. */
+export { mostCounted, type Usage } from './bounds/usage.js'
+/** What of a route only some providers understand. */
+export type { VendorOptions } from './abilities/vendor-options.js'
 /** Searches that servers of models make. */
 export type { SearchPart, WebPage } from './abilities/web-search.js'
 /** What models can. */
@@ -45,9 +52,11 @@ export type { RouteCapabilities } from './abilities/capabilities.js'
 /** Who does for routes what their models do not, and values of it. */
 export { RouteBackends, type OptIn, type OwnModels, type RouteBackend } from './abilities/backends.js'
 /** How a model is to answer. */
-export { checkGeneration, generationFeatures, GenerationSettings } from './generation.js'
+export { checkGeneration, GenerationSettings } from './generation.js'
+/** What of it not every provider can pass on. */
+export { generationFeatures, type GenerationFeature } from './abilities/generation-features.js'
 /** Values of it. */
-export type { Generation, GenerationFeature, ReasoningSettings, ResponseFormat, ToolChoice } from './generation.js'
+export type { Generation, ReasoningSettings, ResponseFormat, ToolChoice } from './generation.js'
 
 /** What a provider gave beside a part, kept verbatim and sent back with it: signatures, ids. */
 export type ProviderMetadata = JsonObject
@@ -127,31 +136,6 @@ export interface ModelRequest {
   readonly generation: Generation
 }
 
-/** Tokens of one model call: whole numbers from 0 to `mostCounted`. */
-export interface Usage {
-  readonly input_tokens: number
-  readonly output_tokens: number
-  /** Of the input; what is more than that counts as all of it. */
-  readonly cached_input_tokens?: number
-  /** Of the output, in the same way. */
-  readonly reasoning_tokens?: number
-  readonly searches?: number
-}
-
-/** A failed model call. */
-export interface ModelFailure {
-  readonly class: FailureClass
-  readonly retryable: boolean
-  /** From `Retry-After` and the like, milliseconds; a route makes `longestHintMs` of more. */
-  readonly retry_after_ms?: number
-  /**
-   * What happened, whom was asked for which model, and what it said. A route makes one line of it, 1,000 characters at
-   * most, without secrets.
-   */
-  readonly message: string
-  readonly status?: number
-}
-
 /**
  * What `stream` yields, in order: of a route first what it waits for before it asks; deltas of text and of thoughts as
  * they come (for people who watch; neighbours of one kind may be joined, none is held back for that),
@@ -180,14 +164,6 @@ export interface ModelConnection {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>
   /** At once and without I/O: asked all the time. Where it throws or answers something else, the route is in error. */
   readiness(): Readiness
-}
-
-/** What a route of a file may say that only some providers understand (models-49). */
-export interface VendorOptions {
-  readonly organization?: string | undefined
-  readonly project?: string | undefined
-  readonly anthropic_version?: string | undefined
-  readonly anthropic_beta_headers?: readonly string[] | undefined
 }
 
 /** How to reach a provider. */

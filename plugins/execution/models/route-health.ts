@@ -2,11 +2,12 @@
 import type { Json } from '../../../core/plugin.js'
 import type { AssistantPart, ModelConnection, ModelEvent, ModelFailure, Readiness } from './contract.js'
 import { eventFault } from './bounds/event-fault.js'
+import { takenFailure } from './bounds/failure.js'
 import { readEvents } from './bounds/event-stream.js'
 import type { StreamWatch } from './bounds/patient-reader.js'
 import { createStreamBounds, type StreamBounds } from './bounds/stream-bounds.js'
-import { takenEnd } from './bounds/taken-end.js'
 import { takenReadiness } from './bounds/taken-readiness.js'
+import { takenUsage } from './bounds/usage.js'
 import type { RouteWords } from './file/route-words.js'
 import type { ProviderMember } from './route-config.js'
 import type { RoutePace } from './route-pace.js'
@@ -45,6 +46,8 @@ const lengthOf = (event: ModelEvent): number => {
   return event.type === 'part' ? lengthOfPart(event.part) : 0
 }
 
+type Done = Extract<ModelEvent, { type: 'done' }>
+
 const failed = (failure: ModelFailure): ModelEvent => ({ type: 'done', outcome: 'failed', failure })
 
 const unheeded = failed({
@@ -53,13 +56,22 @@ const unheeded = failed({
   message: 'The provider did not end when it was told to.',
 })
 
+/** Of an end that fits the contract. */
+const takenEnd = (end: Done, { redact }: Watch): Done => {
+  const { type, outcome } = end
+  if (outcome !== 'failed') return { type, outcome, usage: takenUsage(end.usage) }
+  const failure = takenFailure(end.failure, redact)
+  return { type, outcome, failure, ...(end.usage !== undefined && { usage: takenUsage(end.usage) }) }
+}
+
 const silentFor = (provider: string): ModelEvent =>
   failed({ class: 'timeout', retryable: true, message: `The provider ${provider} was silent for too long.` })
 
 /** In place of an event that breaks the contract of providers: the call has failed for good (models-76). */
-const kept = (event: ModelEvent, bounds: StreamBounds, { provider, broke, redact }: Watch): ModelEvent => {
+const kept = (event: ModelEvent, bounds: StreamBounds, watch: Watch): ModelEvent => {
+  const { provider, broke } = watch
   const wrong = eventFault(event) ?? bounds.exceeded(lengthOf(event))
-  if (wrong === undefined) return event.type === 'done' ? takenEnd(event, redact) : event
+  if (wrong === undefined) return event.type === 'done' ? takenEnd(event, watch) : event
   broke('stream', wrong)
   const message = `The provider ${provider} gave an answer that breaks the contract of providers: ${wrong}.`
   return failed({ class: 'provider_fault', retryable: false, message })

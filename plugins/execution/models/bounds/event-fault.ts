@@ -16,7 +16,7 @@ import {
   type AnyStruct,
 } from '../../../../core/plugin.js'
 import { failureClasses } from './failure-class.js'
-import { mostCounted } from './most-counted.js'
+import { mostCounted } from './usage.js'
 
 /** Deepest nesting of what stands in a part. */
 const mostDepth = 128

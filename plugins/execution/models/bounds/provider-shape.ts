@@ -13,8 +13,8 @@ import {
   string,
 } from '../../../../core/plugin.js'
 import { routeCapabilityFields } from '../abilities/capabilities.js'
-import type { ModelProvider, VendorOptions } from '../contract.js'
-import { generationFeatures } from '../generation.js'
+import { generationFeatures } from '../abilities/generation-features.js'
+import { vendorOptionNames } from '../abilities/vendor-options.js'
 
 const isHttp = (address: string): boolean =>
   URL.canParse(address) && ['http:', 'https:'].includes(new URL(address).protocol)
@@ -23,22 +23,20 @@ const text = string({ min: 1, max: 1_000 })
 const words = array(string({ min: 1, max: 200 }), { max: 100 })
 const callable = rule(json(), 'must be a function', (value) => typeof value === 'function')
 
-const vendorOptions: Readonly<Record<keyof VendorOptions, true>> = {
-  organization: true,
-  project: true,
-  anthropic_version: true,
-  anthropic_beta_headers: true,
-}
-
 const localServer = open({
-  route_id: string({ min: 1, max: 64, pattern: '^[\\w.-]+$' }),
+  route_id: string({
+    min: 1,
+    max: 64,
+    pattern: '^[\\w.-]+$',
+    told: 'must be of letters, digits, dots, hyphens and underscores',
+  }),
   name: text,
   base_url: rule(text, 'must be an http or https URL', isHttp),
 })
 
 const members = {
   summary: text,
-  default_model: optional(string({ min: 1, max: 200, pattern: '^\\S+$' })),
+  default_model: optional(string({ min: 1, max: 200, pattern: '^\\S+$', told: 'must be one word' })),
   capabilities: object(routeCapabilityFields),
   context: optional(literal('run')),
   generation: optional(array(enums(generationFeatures))),
@@ -47,15 +45,20 @@ const members = {
   context_window: optional(callable),
   secrets_of: optional(words),
   key_variables: optional(words),
-  vendor_options: optional(array(enums(Object.keys(vendorOptions)))),
+  vendor_options: optional(array(enums(vendorOptionNames))),
   local_servers: optional(array(localServer, { max: 100 })),
-} satisfies Partial<Record<keyof ModelProvider, unknown>>
+}
 const Shape = object(members)
 
-const lacking = hasMembers<ModelProvider>('a model provider', { id: 'id', connect: 'function', capabilities: 'object' })
+/** As far as it can be named: all else is looked at. */
+interface Named {
+  readonly id: string
+}
+
+const lacking = hasMembers<Named>('a model provider', { id: 'id', connect: 'function', capabilities: 'object' })
 
 /** What is wrong with it, as the check of a point says it; undefined if nothing is. */
-export const providerFault = (provider: ModelProvider): string | undefined => {
+export const providerFault = (provider: Named): string | undefined => {
   const reason = lacking(provider)
   if (reason !== undefined) return reason
   // A member that its class has is one too.

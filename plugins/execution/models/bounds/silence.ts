@@ -1,7 +1,7 @@
 /** Notices that somebody who was asked says nothing. */
 import type { Clock } from '../../../../core/plugin.js'
 
-/** A look at the clock for each event would cost as much as a short event does: it is looked at so often in the time. */
+/** A look at the clock for each event would cost as much as a short event does: it is looked at so often instead. */
 const steps = 8
 
 export interface Silence {
