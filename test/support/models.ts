@@ -30,6 +30,8 @@ export const requestOf = (messages: readonly ModelMessage[], more: Partial<Model
 /** For a route whose provider nobody charges. */
 export const unwatched = {
   broke: (): void => {},
+  idle_timeout_ms: 300_000,
+  redact: (text: string): string => text,
   blamed: (error: unknown): Error => fault(messageOf(error), error),
 }
 

@@ -12,9 +12,17 @@ const distance = (a: string, b: string): number => {
   return row.at(-1) ?? 0
 }
 
+const ranked = (word: string, known: Iterable<string>) =>
+  [...known].map((name) => ({ name, away: distance(word, name) })).toSorted((a, b) => a.away - b.away)
+
+/** Of these names the `most` that are written most alike, the likest first. */
+export const nearestOf = (word: string, known: Iterable<string>, most: number): string[] =>
+  ranked(word, known)
+    .slice(0, most)
+    .map(({ name }) => name)
+
 /** The known name that was most likely meant; undefined if none is close. */
 export const nearest = (word: string, known: Iterable<string>): string | undefined => {
-  const ranked = [...known].map((name) => ({ name, away: distance(word, name) })).toSorted((a, b) => a.away - b.away)
-  const [best] = ranked
+  const [best] = ranked(word, known)
   return best !== undefined && best.away <= Math.max(2, word.length / 3) ? best.name : undefined
 }

@@ -17,7 +17,7 @@ export interface Faults {
   charge(plugin: string, where: string, error: unknown): void
   /**
    * Charges what another plugin threw into a call of this one; false if that cannot be told, or it was an end on
-   * demand.
+   * demand. `details.where` says what of that plugin was called, if it is there.
    */
   chargeThrower(caller: string, fact: string, details: Details): boolean
   /** Whether the plugin is a part of the daemon. */
@@ -85,10 +85,11 @@ export const createFaults = ({ clock, log, secrets, owners }: FaultsOptions): Fa
     log.error(`plugin ${charged} failed in ${at}`, { plugin: charged, where: at, error: keep(charged, at, error) })
   }
   const chargeThrower = (caller: string, fact: string, details: Details): boolean => {
-    const { error } = details
+    const { error, where } = details
     const plugin = throwerOf(caller, error)
     if (plugin === undefined) return false
-    log.error(fact, { ...details, plugin, caller, error: keep(plugin, `a call by ${caller}`, error) })
+    const at = typeof where === 'string' ? `${where}, called by ${caller}` : `a call by ${caller}`
+    log.error(fact, { ...details, plugin, caller, error: keep(plugin, at, error) })
     return true
   }
   const guard =

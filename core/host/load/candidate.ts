@@ -4,6 +4,7 @@ import type { AnyKit, AnyPlugin, AnyPluginModule, ShippedPlugin } from '../../pl
 import { defaultsOf } from '../../base/config.js'
 import { parse } from '../../base/parse.js'
 import { literal, object, string } from '../../base/schema.js'
+import { isError, thrownText } from '../../base/text/thrown.js'
 import { errors } from '../errors.js'
 
 export interface Candidate {
@@ -38,10 +39,34 @@ const checkConfig = (plugin: AnyPlugin): void => {
   if (!defaults.ok) refuse(`its config has no default for ${defaults.issues.map(({ path }) => path).join(', ')}`)
 }
 
+/** What code of a plugin threw; of what is no error, such as `null`, a sentence that says so. */
+export const thrownBy = (what: string, thrown: unknown): unknown =>
+  isError(thrown)
+    ? thrown
+    : errors.plugin_refused({ details: { reason: `${what} threw what is no error: ${thrownText(thrown)}` } })
+
+const made = (make: (kit: AnyKit) => AnyPlugin, kit: AnyKit): AnyPlugin => {
+  try {
+    return make(kit)
+  } catch (error) {
+    throw thrownBy('its default export', error)
+  }
+}
+
+const refusePromise = (promise: Promise<unknown>): never => {
+  // Nobody waits for it, whatever comes of it.
+  void promise.catch(() => {})
+  return refuse(
+    'its default export gives a promise: it must give the plugin itself, without async. ' +
+      'What takes time is begun in onStart',
+  )
+}
+
 /** Checks what a main file exports. `id` is what the plugin is listed as. */
 export const pluginOf = (module: Partial<AnyPluginModule>, kit: AnyKit, id?: string): AnyPlugin => {
   const exported = module.default
-  const plugin = typeof exported === 'function' ? exported(kit) : exported
+  const plugin = typeof exported === 'function' ? made(exported, kit) : exported
+  if (plugin instanceof Promise) return refusePromise(plugin)
   if (typeof plugin !== 'object' || plugin === null)
     return refuse('its main file must have a plugin, or a function that returns one, as default export')
   const { id: own, version, api, summary } = plugin

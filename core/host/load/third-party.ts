@@ -22,7 +22,7 @@ import {
 import type { Disk } from '../../state/disk/disk.js'
 import type { Clock } from '../../base/clock.js'
 import { bounded } from '../bounded.js'
-import { pluginOf, type Candidate } from './candidate.js'
+import { pluginOf, thrownBy, type Candidate } from './candidate.js'
 import { errors } from '../errors.js'
 import { importing } from './load.js'
 import { shareModules } from './shared.js'
@@ -118,7 +118,7 @@ const importPlugin = async (place: ThirdPartyPlace, file: string, id: string): P
   await shareModules()
   const imported: Promise<Partial<AnyPluginModule>> = import(pathToFileURL(file).href)
   const module = await bounded(imported, { clock, ms, what: importing }).catch(async (error: unknown) => {
-    throw await importFault(disk, file, error)
+    throw thrownBy('its main file', await importFault(disk, file, error))
   })
   return pluginOf(module, kit, id)
 }

@@ -103,7 +103,9 @@ const hearSafely = async ({ log }: ConsultParts, call: Call, signal: AbortSignal
   try {
     return await hear(call, signal)
   } catch (error) {
-    log.error('a model provider threw, which its contract forbids', { provider: call.route.route_id, error })
+    const { route_id, provider } = call.route
+    const where = `stream of the model provider ${provider}`
+    log.error('a model provider threw, which its contract forbids', { provider: route_id, where, error })
     return { consulted: failed('unknown', 'The provider failed in an unexpected way.') }
   }
 }

@@ -88,6 +88,7 @@ const collect = async (
   } catch (error) {
     context.log.error('a model provider threw, which its contract forbids', {
       provider: route.provider,
+      where: `stream of the model provider ${route.provider}`,
       error,
     })
     const message = `The provider ${route.provider} failed in an unexpected way: the log of the daemon has the cause.`

@@ -3,7 +3,6 @@
  */
 import {
   definePoint,
-  hasMembers,
   defineToken,
   withAnswers,
   type Json,
@@ -18,11 +17,15 @@ import type { RouteCapabilities } from './abilities/capabilities.js'
 import type { OwnModels } from './abilities/backends.js'
 import type { ContextWindow } from './bounds/context-window.js'
 import { providerAnswers } from './bounds/provider-answers.js'
-import type { Generation, GenerationFeature } from './generation.js'
-import type { FailureClass } from './bounds/failure-class.js'
+import type { GenerationFeature } from './abilities/generation-features.js'
+import type { Generation } from './generation.js'
+import type { ModelFailure } from './bounds/failure.js'
 import type { PaceView, RateLimit, RouteEvent } from './bounds/rate-limit.js'
 import type { Readiness } from './bounds/taken-readiness.js'
+import type { Usage } from './bounds/usage.js'
 import type { SearchPart, WebPage } from './abilities/web-search.js'
+import { providerFault } from './bounds/provider-shape.js'
+import type { VendorOptions } from './abilities/vendor-options.js'
 
 /** How much one call of a model may have. */
 export type { ContextWindow } from './bounds/context-window.js'
@@ -34,6 +37,12 @@ export type { Readiness } from './bounds/taken-readiness.js'
 export type { FailureClass } from './bounds/failure-class.js'
 /** The longest wait that a server may ask for, milliseconds; what servers say of limits, and what is known of it. */
 export { longestHintMs, type PaceView, type RateLimit, type RouteEvent } from './bounds/rate-limit.js'
+/** A failed model call. */
+export type { ModelFailure } from './bounds/failure.js'
+/** Tokens of one call, and how many it may have at most. */
+export { mostCounted, type Usage } from './bounds/usage.js'
+/** What of a route only some providers understand. */
+export type { VendorOptions } from './abilities/vendor-options.js'
 /** Searches that servers of models make. */
 export type { SearchPart, WebPage } from './abilities/web-search.js'
 /** What models can. */
@@ -43,9 +52,11 @@ export type { RouteCapabilities } from './abilities/capabilities.js'
 /** Who does for routes what their models do not, and values of it. */
 export { RouteBackends, type OptIn, type OwnModels, type RouteBackend } from './abilities/backends.js'
 /** How a model is to answer. */
-export { checkGeneration, generationFeatures, GenerationSettings } from './generation.js'
+export { checkGeneration, GenerationSettings } from './generation.js'
+/** What of it not every provider can pass on. */
+export { generationFeatures, type GenerationFeature } from './abilities/generation-features.js'
 /** Values of it. */
-export type { Generation, GenerationFeature, ReasoningSettings, ResponseFormat, ToolChoice } from './generation.js'
+export type { Generation, ReasoningSettings, ResponseFormat, ToolChoice } from './generation.js'
 
 /** What a provider gave beside a part, kept verbatim and sent back with it: signatures, ids. */
 export type ProviderMetadata = JsonObject
@@ -125,26 +136,6 @@ export interface ModelRequest {
   readonly generation: Generation
 }
 
-/** Tokens of one model call. */
-export interface Usage {
-  readonly input_tokens: number
-  readonly output_tokens: number
-  readonly cached_input_tokens?: number
-  readonly reasoning_tokens?: number
-  readonly searches?: number
-}
-
-/** A failed model call; never carries secrets. */
-export interface ModelFailure {
-  readonly class: FailureClass
-  readonly retryable: boolean
-  /** From `Retry-After` and the like, milliseconds; of a configured route `longestHintMs` at most. */
-  readonly retry_after_ms?: number
-  /** Short: what happened, whom was asked for which model, and what it said, made safe to show; no secrets. */
-  readonly message: string
-  readonly status?: number
-}
-
 /**
  * What `stream` yields, in order: of a route first what it waits for before it asks; deltas of text and of thoughts as
  * they come (for people who watch; neighbours of one kind may be joined, none is held back for that),
@@ -165,21 +156,14 @@ export type ModelEvent =
 /** One usable connection to a provider. */
 export interface ModelConnection {
   /**
-   * Asks the model once. Must not throw and must not retry. Must end with exactly one `done` within the idle limit,
-   * also after an abort (then `failed` with class `aborted`), and must have closed its socket by then. Yields at most
-   * a million events.
+   * Asks the model once. Must not throw and must not retry. Must end with exactly one `done`, within ten seconds after
+   * an abort (then `failed` with class `aborted`), and must have closed its socket by then. Yields at most a million
+   * events, and one within the idle limit: an empty `text_delta` where its server is at work and nothing is to be told.
+   * A stream that is silent for longer has failed, and is told to end by its signal.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>
   /** At once and without I/O: asked all the time. Where it throws or answers something else, the route is in error. */
   readiness(): Readiness
-}
-
-/** What a route of a file may say that only some providers understand (models-49). */
-export interface VendorOptions {
-  readonly organization?: string | undefined
-  readonly project?: string | undefined
-  readonly anthropic_version?: string | undefined
-  readonly anthropic_beta_headers?: readonly string[] | undefined
 }
 
 /** How to reach a provider. */
@@ -233,11 +217,7 @@ export interface ModelProvider {
 }
 /** Every provider of the daemon, by wire name. */
 export const ModelProviders: Point<ModelProvider> = withAnswers(
-  definePoint<ModelProvider>(
-    'model-providers@1',
-    (provider) => provider.id,
-    hasMembers('a model provider', { id: 'id', connect: 'function', capabilities: 'object' }),
-  ),
+  definePoint<ModelProvider>('model-providers@1', (provider) => provider.id, providerFault),
   providerAnswers,
 )
 

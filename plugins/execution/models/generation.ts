@@ -14,6 +14,7 @@ import {
   tagged,
   type Infer,
 } from '../../../core/plugin.js'
+import { generationFeatures, type GenerationFeature } from './abilities/generation-features.js'
 import { modelErrors } from './errors.js'
 import { checkFamily, type Familiar } from './family.js'
 
@@ -75,17 +76,6 @@ export interface Generation {
   readonly reasoning?: ReasoningSettings
   readonly response_format?: ResponseFormat
 }
-
-/** Settings that not every provider can pass on. */
-export const generationFeatures = [
-  'reasoning.effort',
-  'reasoning.summary',
-  'reasoning.budget_tokens',
-  'reasoning.interleaved',
-  'response_format.structured_json',
-] as const
-/** One of `generationFeatures`. */
-export type GenerationFeature = (typeof generationFeatures)[number]
 
 const featuresOf = ({ reasoning = {}, response_format }: GenerationSettings): GenerationFeature[] =>
   generationFeatures.filter((feature) => {

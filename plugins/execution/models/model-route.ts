@@ -14,7 +14,7 @@ import {
 import { windowOf } from './bounds/context-window.js'
 import { failedProvider } from './bounds/taken-readiness.js'
 import { modelErrors } from './errors.js'
-import { meantOf } from './file/route-words.js'
+import { choiceOf, meantOf } from './file/route-words.js'
 import { refusing, type Unready } from './refusing.js'
 import { configuredKey, connectionOptions, given, type KeySources, type RouteConfig } from './route-config.js'
 import { keyedBySlot } from './slot-key.js'
@@ -81,7 +81,7 @@ const unknownProvider =
     return {
       code: 'provider_unknown',
       message: `No plugin provides the model provider ${provider}${meantOf(provider, known)}`,
-      action: words.provider(known.join(', ')),
+      action: words.provider(choiceOf(provider, known)),
     }
   }
 
@@ -106,9 +106,11 @@ const connect = (wish: Wish): ModelConnection => {
       : keyedBySlot({ auth_ref, place: config.words.place, provider, slots: sources.slots, connected })
   const watched = watchedRoute(connection, {
     provider: provider.id,
-    broke: (wrong) => sources.broke(provider, wrong),
+    broke: (member, wrong) => sources.broke(provider, member, wrong),
     blamed: (error) => blame(provider, error),
     clock: sources.clock,
+    idle_timeout_ms: config.idle_timeout_ms,
+    redact: sources.secrets.redact,
     words: config.words,
     pace,
   })
@@ -147,7 +149,7 @@ const faultOf = ({ provider, model, config, sources }: Wish): Unready | undefine
 const unable = ({ provider, words }: RouteConfig, ability: string, backends: readonly RouteBackend[]): Unready => ({
   code: 'capability_unavailable',
   message: `The provider ${provider} has no ${ability}, which the route says it has.`,
-  action: words.ability(ability, ableProviders(backends, ability).join(', ')),
+  action: words.ability(ability, choiceOf(provider, ableProviders(backends, ability))),
 })
 
 const searchless = ({ provider, words }: RouteConfig, model: string): Unready => ({
@@ -176,10 +178,10 @@ const orRefusing = ({ provider, sources }: Wish, connect: () => ModelConnection)
     const connection = connect()
     const wrong = connectionFault(connection)
     if (wrong === undefined) return connection
-    sources.broke(provider, `what connect returned is wrong: ${wrong}`)
+    sources.broke(provider, 'connect', `what connect returned is wrong: ${wrong}`)
   } catch (error) {
     if (error instanceof Problem) return refusing(unready(error))
-    sources.broke(provider, error)
+    sources.broke(provider, 'connect', error)
   }
   return refusing(failedProvider(provider.id))
 }

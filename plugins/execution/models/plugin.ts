@@ -41,9 +41,10 @@ export default definePlugin({
       providers,
       sources: {
         clock: ctx.clock,
-        broke: (provider, wrong) =>
+        broke: (provider, member, wrong) =>
           ctx.log.error('a model provider breaks its contract', {
             provider: provider.id,
+            where: `${member} of the model provider ${provider.id}`,
             error: blame(provider, wrong),
           }),
         held: (route_id) => pace.held.add(1, route_id),

@@ -36,13 +36,16 @@ export interface RouteConfig {
   readonly words: RouteWords
 }
 
+/** What providers are called for by whoever looks at the answer. */
+export type ProviderMember = 'connect' | 'readiness' | 'stream'
+
 /** Where keys and times come from, and who counts. */
 export interface KeySources {
   readonly clock: Clock
   /** Is told of each call that is held back, with its route. */
   readonly held: (route_id: string) => void
-  /** Is told of what breaks the contract of providers. */
-  readonly broke: (provider: ModelProvider, wrong: unknown) => void
+  /** Is told of what breaks the contract of providers, and which member of the provider or its connection did. */
+  readonly broke: (provider: ModelProvider, member: ProviderMember, wrong: unknown) => void
   readonly holds: HoldsOf
   readonly secrets: Secrets
   /** Undefined if nothing stores secrets. */

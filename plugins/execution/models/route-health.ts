@@ -2,17 +2,25 @@
 import type { Json } from '../../../core/plugin.js'
 import type { AssistantPart, ModelConnection, ModelEvent, ModelFailure, Readiness } from './contract.js'
 import { eventFault } from './bounds/event-fault.js'
-import { readEvents, type StreamWatch } from './bounds/event-stream.js'
+import { takenFailure } from './bounds/failure.js'
+import { readEvents } from './bounds/event-stream.js'
+import type { StreamWatch } from './bounds/patient-reader.js'
 import { createStreamBounds, type StreamBounds } from './bounds/stream-bounds.js'
 import { takenReadiness } from './bounds/taken-readiness.js'
+import { takenUsage } from './bounds/usage.js'
 import type { RouteWords } from './file/route-words.js'
+import type { ProviderMember } from './route-config.js'
 import type { RoutePace } from './route-pace.js'
 
 /** Failures that say nothing about the route: of the question, and calls that we ended ourselves. */
 const beside: ReadonlySet<ModelFailure['class']> = new Set(['aborted', 'context_length'])
 
-export interface Watch extends StreamWatch {
+export interface Watch extends Omit<StreamWatch, 'broke'> {
+  /** Is told what breaks the contract, and which member did. */
+  readonly broke: (member: ProviderMember, wrong: unknown) => void
   readonly provider: string
+  /** A text without secrets that the daemon knows. */
+  readonly redact: (text: string) => string
   /** What to do about calls that fail, and about what depends on where the route is configured. */
   readonly words: RouteWords
   readonly pace: RoutePace
@@ -38,6 +46,8 @@ const lengthOf = (event: ModelEvent): number => {
   return event.type === 'part' ? lengthOfPart(event.part) : 0
 }
 
+type Done = Extract<ModelEvent, { type: 'done' }>
+
 const failed = (failure: ModelFailure): ModelEvent => ({ type: 'done', outcome: 'failed', failure })
 
 const unheeded = failed({
@@ -46,11 +56,23 @@ const unheeded = failed({
   message: 'The provider did not end when it was told to.',
 })
 
+/** Of an end that fits the contract. */
+const takenEnd = (end: Done, { redact }: Watch): Done => {
+  const { type, outcome } = end
+  if (outcome !== 'failed') return { type, outcome, usage: takenUsage(end.usage) }
+  const failure = takenFailure(end.failure, redact)
+  return { type, outcome, failure, ...(end.usage !== undefined && { usage: takenUsage(end.usage) }) }
+}
+
+const silentFor = (provider: string): ModelEvent =>
+  failed({ class: 'timeout', retryable: true, message: `The provider ${provider} was silent for too long.` })
+
 /** In place of an event that breaks the contract of providers: the call has failed for good (models-76). */
-const kept = (event: ModelEvent, bounds: StreamBounds, { provider, broke }: Watch): ModelEvent => {
+const kept = (event: ModelEvent, bounds: StreamBounds, watch: Watch): ModelEvent => {
+  const { provider, broke } = watch
   const wrong = eventFault(event) ?? bounds.exceeded(lengthOf(event))
-  if (wrong === undefined) return event
-  broke(wrong)
+  if (wrong === undefined) return event.type === 'done' ? takenEnd(event, watch) : event
+  broke('stream', wrong)
   const message = `The provider ${provider} gave an answer that breaks the contract of providers: ${wrong}.`
   return failed({ class: 'provider_fault', retryable: false, message })
 }
@@ -75,7 +97,10 @@ export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelCo
     }
     return { ...event, failure: pace.refused(model, event.failure) }
   }
-  const ask = takenReadiness(connection, watch)
+  const ask = takenReadiness(connection, {
+    provider: watch.provider,
+    broke: (wrong) => watch.broke('readiness', wrong),
+  })
   const readiness = (): Readiness => {
     const own = ask()
     if (own.state !== 'ok' || failures === 0) return inItsPlace(own, words)
@@ -85,11 +110,13 @@ export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelCo
   const stream: ModelConnection['stream'] = (request, signal) => {
     const bounds = createStreamBounds(watch.clock)
     const look = (event: ModelEvent): ModelEvent => learn(kept(event, bounds, watch), request.model)
-    return readEvents(() => connection.stream(request, signal), {
+    return readEvents((told) => connection.stream(request, told), {
       ...watch,
+      broke: (wrong) => watch.broke('stream', wrong),
       signal,
       look,
       turn: bounds.turn,
+      silent: silentFor(watch.provider),
       unheeded,
     })
   }

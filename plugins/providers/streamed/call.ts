@@ -3,7 +3,7 @@ import type { Clock } from '../../../core/plugin.js'
 import type { ModelEvent, ModelFailure } from '../../execution/models/contract.js'
 import type { AnswerShare } from './transport/answer-budget.js'
 import { answerErrors } from './errors.js'
-import type { Answer } from './contract.js'
+import type { Answer, Delta } from './contract.js'
 import { largestEvent } from './event-json.js'
 import { createEventReader, createWholeReader, type WholeReader } from './event-stream.js'
 import { broken, failures, refused, type Asked, type Refusal } from './failure.js'
@@ -33,6 +33,9 @@ const largestRefusal = 100_000
 const [atOnce, atOnceMs] = [64 * 1024, 10]
 /** How long a server may take to tell the usage, and to end the answer, when the model has ended. */
 const lingerMs = 1000
+
+/** A provider that sends nothing to show, such as a long call of a tool, is not silent: its reader is told so. */
+const signOfLife: Delta = { type: 'text_delta', text: '' }
 
 /** How an answer is compressed; undefined if it is not. */
 const packing = ({ 'content-encoding': encoding }: Headers): string | undefined => {
@@ -111,8 +114,9 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
     const { clock, idle_timeout_ms } = this.#options
     this.#cancelIdle = clock.after(ms, () => {
       const left = this.#seen + idle_timeout_ms - clock.elapsed()
-      if (left > 0) this.#watch(left)
-      else this.#breakOff(failures.silent())
+      if (left <= 0) return this.#breakOff(failures.silent())
+      this.#outlet.put(signOfLife)
+      this.#watch(left)
     })
   }
 

@@ -1,10 +1,12 @@
 /** Tokens, as a server tells them. */
-import type { Usage } from '../../execution/models/contract.js'
+import { mostCounted, type Usage } from '../../execution/models/contract.js'
 import { isLink, type Link } from './link.js'
 
 /** A server's number may be anything; undefined if it is none. */
 export const countIn = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(Math.trunc(value)) ? Math.max(0, Math.trunc(value)) : undefined
+  typeof value === 'number' && Number.isSafeInteger(Math.trunc(value))
+    ? Math.min(mostCounted, Math.max(0, Math.trunc(value)))
+    : undefined
 
 interface Counted {
   readonly input: number

@@ -65,7 +65,15 @@ export default (kit) => ({
       id: 'nothing',
       summary: 'Says nothing.',
       default_model: 'none',
-      capabilities: { matrix_version: 2 },
+      capabilities: {
+        matrix_version: 2,
+        multimodal_input: false,
+        native_web_search: false,
+        image_generation: false,
+        image_edit: false,
+        audio_generation: false,
+        transcription: false,
+      },
       connect: () => ({
         readiness: () => ({ state: 'ok', code: 'ready', message: 'It listens.' }),
         async *stream() {

@@ -1,5 +1,5 @@
 /** What routes can do beside asking their models: each capability of these a route has only where it says so. */
-import { definePoint, hasMembers, type Point } from '../../../../core/plugin.js'
+import { array, definePoint, enums, hasMembers, open, parseOnce, string, type Point } from '../../../../core/plugin.js'
 
 /** Capabilities that cost something of their own, or tell others what is asked: nobody has them unasked. */
 export const optIns = [
@@ -19,11 +19,21 @@ export interface RouteBackend {
   readonly providers: readonly string[]
   readonly capabilities: readonly OptIn[]
 }
+const isNamed = hasMembers<RouteBackend>('a back end of routes', { id: 'id' })
+const Shape = open({ providers: array(string({ min: 1 })), capabilities: array(enums(optIns)) })
+const backendFault = (backend: RouteBackend): string | undefined => {
+  const reason = isNamed(backend)
+  if (reason !== undefined) return reason
+  const { providers, capabilities } = backend
+  const shape = parseOnce(Shape, { providers, capabilities })
+  const [issue] = shape.ok ? [] : shape.issues
+  return issue && `the back end of routes ${backend.id} is wrong: ${issue.path} ${issue.rule}`
+}
 /** Everybody who does for routes what their models do not. */
 export const RouteBackends: Point<RouteBackend> = definePoint<RouteBackend>(
   'route-backends@1',
   ({ id }) => id,
-  hasMembers('a back end of routes', { id: 'id', providers: 'object', capabilities: 'object' }),
+  backendFault,
 )
 
 /** Models that a route names for capabilities of its own, beside the one that runs use. */

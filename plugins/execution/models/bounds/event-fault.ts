@@ -16,6 +16,7 @@ import {
   type AnyStruct,
 } from '../../../../core/plugin.js'
 import { failureClasses } from './failure-class.js'
+import { mostCounted } from './usage.js'
 
 /** Deepest nesting of what stands in a part. */
 const mostDepth = 128
@@ -49,7 +50,7 @@ const part = tagged('type', {
   }),
 })
 
-const count = integer({ min: 0 })
+const count = integer({ min: 0, max: mostCounted })
 const usage = open({
   input_tokens: count,
   output_tokens: count,
@@ -62,6 +63,7 @@ const failure = open({
   retryable: boolean(),
   message: string(),
   retry_after_ms: optional(rule(json(), 'must be a number', (value) => typeof value === 'number')),
+  status: optional(integer({ min: 0, max: 999 })),
 })
 
 const ended = open({ type: string(), outcome: string(), usage })

@@ -1,5 +1,5 @@
 /** What to do about a route that cannot be used: that depends on where it is configured. */
-import { commandLine, nearest } from '../../../../core/plugin.js'
+import { commandLine, nearest, nearestOf } from '../../../../core/plugin.js'
 
 export interface RouteWords {
   /** Where it is configured, in words. */
@@ -23,6 +23,16 @@ const retry = 'A call that succeeds ends this warning; holdfast runs retry RUN_I
 export const meantOf = (name: string, known: Iterable<string>): string => {
   const meant = nearest(name, known)
   return meant === undefined ? '.' : `; did you mean ${meant}?`
+}
+
+/** Names of providers that are told in a sentence. */
+const mostTold = 12
+
+/** Providers to choose from where this one was named: of many those that are written most alike. */
+export const choiceOf = (name: string, known: readonly string[]): string => {
+  if (known.length <= mostTold) return known.join(', ')
+  const more = known.length - mostTold
+  return `${nearestOf(name, known, mostTold).join(', ')}, or of ${more} more in GET /v1/runtime/providers`
 }
 
 export const flagWords: RouteWords = {

@@ -11,6 +11,7 @@ import {
   type Infer,
   type NearDaemon,
 } from '../../../../core/plugin.js'
+import { choiceOf } from '../file/route-words.js'
 
 const Provider = open({
   provider: string(),
@@ -144,7 +145,7 @@ export const findNamed = async (
     for (const server of one.local_servers)
       if (server.route_id === wanted)
         return { ...atServer(one, server, await modelsAt(input, server.base_url)), ...(key !== undefined && { key }) }
-  if (provider === undefined) throw wrong('provider', `must be one of ${known.join(', ')}`)
+  if (provider === undefined) throw wrong('provider', `must be one of ${choiceOf(wanted, known)}`)
   const given = key ?? keyOf(input, provider)
   if (given !== undefined) return withKey(provider, given)
   const where = provider.key_variables.length === 0 ? '' : `${provider.key_variables.join(' or ')}, or `

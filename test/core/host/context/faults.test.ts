@@ -135,6 +135,24 @@ const table: readonly Row[] = [
   },
   { plugin: 'throws-on-import', fault: 'cannot be imported', state: 'failed', says: /the import is broken/u },
   {
+    plugin: 'throws-null-on-import',
+    fault: 'throws what is no error when it is imported',
+    state: 'failed',
+    says: /^its main file threw what is no error: null$/u,
+  },
+  {
+    plugin: 'throws-null-in-export',
+    fault: 'throws what is no error when it is made',
+    state: 'failed',
+    says: /^its default export threw what is no error: null$/u,
+  },
+  {
+    plugin: 'asynchronous-export',
+    fault: 'is made by an async function',
+    state: 'failed',
+    says: /^its default export gives a promise: it must give the plugin itself/u,
+  },
+  {
     plugin: 'later-api',
     fault: 'asks for a later contract in its package.json',
     state: 'failed',

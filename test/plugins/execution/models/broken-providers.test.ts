@@ -21,8 +21,8 @@ const start = async (t: ExecutionContext, routes: readonly string[]): Promise<Te
 
 const charged = ({ daemon }: TestDaemon) => daemon.view.plugins().filter(({ fault_count: count }) => count > 0)
 
-/** It alone is charged, last with this. */
-const isCharged = (t: ExecutionContext, daemon: TestDaemon, words: RegExp, what: string): void => {
+/** It alone is charged, last with this; where, as the fault has it. */
+const isCharged = (t: ExecutionContext, daemon: TestDaemon, words: RegExp, what: string): string | undefined => {
   const faulty = charged(daemon)
   t.deepEqual(
     faulty.map(({ id }) => id),
@@ -30,6 +30,7 @@ const isCharged = (t: ExecutionContext, daemon: TestDaemon, words: RegExp, what:
     what,
   )
   t.regex(faulty[0]?.last_fault?.message ?? '', words, what)
+  return faulty[0]?.last_fault?.where
 }
 
 const run = async (daemon: TestDaemon, more: object, ...statuses: string[]) => {
@@ -69,7 +70,8 @@ for (const [id, words] of unready)
     t.like(told, { related_id: id, severity: 'warning' })
     t.regex(told.message, new RegExp(`: The plugin of the provider ${id} failed when`, 'u'))
     t.regex(told.action, /holdfast plugins list/u)
-    isCharged(t, daemon, words, id)
+    const member = id.startsWith('ready') ? 'readiness' : 'connect'
+    t.is(isCharged(t, daemon, words, id), `${member} of the model provider ${id}, called by models`)
     t.is(charged(daemon)[0]?.fault_count, 1, 'the same fault is charged once')
     t.is((await daemon.request('GET', '/v1/runtime')).body.route_diagnostics[0].code, 'provider_fault')
     t.is((await run(daemon, { provider: id })).code, 'route_not_ready')
@@ -116,7 +118,7 @@ test('models-80: a stream that is none fails its run, and its plugin is charged'
     const { status, error } = await run(daemon, { provider: id }, 'completed', 'failed')
     t.is(status, 'failed', id)
     t.true(error.startsWith(`model_unknown: The provider ${id} failed in an unexpected way`), error)
-    isCharged(t, daemon, words, id)
+    t.is(isCharged(t, daemon, words, id), `stream of the model provider ${id}, called by runs`)
   }
 })
 
@@ -124,6 +126,20 @@ test('models-80: a stream that does not end well has been read all the same', as
   const daemon = await start(t, ['end_thrown'])
   t.is((await run(daemon, { provider: 'end_thrown' }, 'completed', 'failed')).status, 'completed')
   isCharged(t, daemon, /^it has no words$/u, 'its end')
+})
+
+test('models-62: of many providers those are told that are written most alike', async (t) => {
+  const root = await rootWith(plugin)
+  await writeFile(path.join(root, 'config', 'routes.toml'), '[routes.main]\ndriver = "ready_trown"\n')
+  const daemon = await startTestDaemon(t, { root })
+  const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
+  const { message, action } = warnings.find(({ code }: any) => code === 'provider_active_route_not_ready')
+  t.regex(message, /ready_trown; did you mean ready_thrown\?$/u)
+  const [, told = '', more] = /to one of: (.*), or of (\d+) more in GET \/v1\/runtime\/providers\.$/u.exec(action) ?? []
+  const names = told.split(', ')
+  t.is(names[0], 'ready_thrown')
+  t.is(names.length, 12)
+  t.is(names.length + Number(more), (await daemon.request('GET', '/v1/runtime/providers')).body.length)
 })
 
 test('models-81: an answer without end leaves the others their turns, can be cancelled, and ends at its bounds', async (t) => {

@@ -2,9 +2,12 @@ import test from 'ava'
 import fc from 'fast-check'
 import { Problem } from '../../../../core/plugin.js'
 import type { ModelMessage } from '../../../../plugins/execution/models/contract.js'
+import { flagWords } from '../../../../plugins/execution/models/file/route-words.js'
+import { watchedRoute } from '../../../../plugins/execution/models/route-health.js'
+import { createRoutePace } from '../../../../plugins/execution/models/route-pace.js'
 import { createConnection } from '../../../../plugins/providers/streamed/connection.js'
 import { conformProvider } from '../../../conform/provider.js'
-import { ask, requestOf, resultsOf, userText } from '../../../support/models.js'
+import { ask, requestOf, resultsOf, unwatched, userText } from '../../../support/models.js'
 import {
   classOf,
   clock,
@@ -273,6 +276,28 @@ test.serial(
       text += event.text
     }
     t.is(text, 'ab')
+  },
+)
+
+test.serial(
+  'models-15: a route is not silent whose server writes a long call of a tool, of which nothing is shown',
+  async (t) => {
+    const input = JSON.stringify({ text: 'a long one'.repeat(5) })
+    const { connection } = await converseWith(
+      t,
+      { ...calling({ id: 'c1', name: 'write', input }), pace_ms: 100 },
+      { idle_timeout_ms: 500 },
+    )
+    const watch = {
+      ...unwatched,
+      clock,
+      idle_timeout_ms: 500,
+      words: flagWords,
+      pace: createRoutePace(clock, () => {}),
+    }
+    const answer = await ask(watchedRoute(connection, { ...watch, provider: 'test' }), requestOf([userText('hi')]))
+    t.is(answer.done?.outcome, 'tool_calls')
+    t.is(answer.text, '')
   },
 )
 

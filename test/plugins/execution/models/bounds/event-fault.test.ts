@@ -30,6 +30,8 @@ const broken: readonly [unknown, string][] = [
   [{ ...done(), outcome: 'great' }, 'outcome must'],
   [{ type: 'done', outcome: 'stop' }, 'usage '],
   [{ ...done(), usage: { input_tokens: 1, output_tokens: Number.NaN } }, 'usage.output_tokens must'],
+  [{ ...done(), usage: { input_tokens: 1e13, output_tokens: 1 } }, 'usage.input_tokens must be at most 1000000000000'],
+  [{ ...done(), usage: { input_tokens: 1, output_tokens: 1e300 } }, 'usage.output_tokens must'],
   [{ type: 'done', outcome: 'failed', failure: { class: 'odd', retryable: true, message: '' } }, 'failure.class must'],
 ]
 

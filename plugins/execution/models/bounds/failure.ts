@@ -1,0 +1,31 @@
+/** A failed call, as it is taken of a provider. */
+import { toldLine } from '../../../../core/plugin.js'
+import type { FailureClass } from './failure-class.js'
+
+/** A failed model call. */
+export interface ModelFailure {
+  readonly class: FailureClass
+  readonly retryable: boolean
+  /** From `Retry-After` and the like, milliseconds; a route makes `longestHintMs` of more. */
+  readonly retry_after_ms?: number
+  /**
+   * What happened, whom was asked for which model, and what it said. A route makes one line of it, 1,000 characters at
+   * most, without secrets.
+   */
+  readonly message: string
+  readonly status?: number
+}
+
+/** Characters of what a provider says of a failure. It stands in the run, its events, the status and the log. */
+const mostWords = 1_000
+
+export const takenFailure = (failure: ModelFailure, redact: (text: string) => string): ModelFailure => {
+  const { class: cls, retryable, message, retry_after_ms, status } = failure
+  return {
+    class: cls,
+    retryable,
+    message: toldLine(message, mostWords, redact),
+    ...(retry_after_ms !== undefined && { retry_after_ms }),
+    ...(status !== undefined && { status }),
+  }
+}

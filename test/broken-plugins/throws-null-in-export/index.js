@@ -1,0 +1,4 @@
+// What its function throws is no error.
+export default () => {
+  throw null
+}

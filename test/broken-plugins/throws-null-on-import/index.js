@@ -1,0 +1,2 @@
+// What it throws is no error.
+throw null
