@@ -13,7 +13,6 @@ const worker = 'it does the work itself: its rejection is the answer, and a wron
 
 const unanswered: Readonly<Record<string, string>> = {
   'action-listeners@1': told,
-  'asset-normalisers@1': worker,
   'capabilities@1': noFunctions,
   'connector-files@1': worker,
   'connector-kinds@1': worker,
