@@ -18,7 +18,6 @@ const unanswered: Readonly<Record<string, string>> = {
   'connector-kinds@1': worker,
   'consultation-observers@1': ownGuard,
   'delivery-observers@1': told,
-  'derivation-subjects@1': worker,
   'learning-users@1': told,
   'live-kinds@1': worker,
   'media-makers@1': worker,
@@ -29,7 +28,6 @@ const unanswered: Readonly<Record<string, string>> = {
   'schedule-observers@1': told,
   'spawn-observers@1': told,
   'tools@1': worker,
-  'transcribers@1': worker,
   'turn-observers@1': told,
 }
 

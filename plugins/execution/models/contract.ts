@@ -24,6 +24,8 @@ import type { PaceView, RateLimit, RouteEvent } from './bounds/rate-limit.js'
 import type { Readiness } from './bounds/taken-readiness.js'
 import type { SearchPart, WebPage } from './abilities/web-search.js'
 
+/** Tokens of a call, as plugins that no compiler has checked tell them. */
+export { TakenUsage } from './bounds/taken-usage.js'
 /** How much one call of a model may have. */
 export type { ContextWindow } from './bounds/context-window.js'
 /** What models of a provider are called. */

@@ -26,6 +26,7 @@ export default definePlugin({
     const { skip, health } = createUnreadable(log, 'derivations')
     const store = declareDerivations(state, { assets, skip })
     const speech = createSpeech({
+      clock,
       assets,
       normalisers: ctx.view(AssetNormalisers),
       transcribers: ctx.view(Transcribers),

@@ -3,7 +3,6 @@ import {
   array,
   boolean,
   enums,
-  integer,
   json,
   isJsonObject,
   object,
@@ -16,6 +15,7 @@ import {
   type AnyStruct,
 } from '../../../../core/plugin.js'
 import { failureClasses } from './failure-class.js'
+import { TakenUsage } from './taken-usage.js'
 
 /** Deepest nesting of what stands in a part. */
 const mostDepth = 128
@@ -49,14 +49,6 @@ const part = tagged('type', {
   }),
 })
 
-const count = integer({ min: 0 })
-const usage = open({
-  input_tokens: count,
-  output_tokens: count,
-  cached_input_tokens: optional(count),
-  reasoning_tokens: optional(count),
-  searches: optional(count),
-})
 const failure = open({
   class: enums(failureClasses),
   retryable: boolean(),
@@ -64,14 +56,14 @@ const failure = open({
   retry_after_ms: optional(rule(json(), 'must be a number', (value) => typeof value === 'number')),
 })
 
-const ended = open({ type: string(), outcome: string(), usage })
+const ended = open({ type: string(), outcome: string(), usage: TakenUsage })
 const done = tagged('outcome', {
   stop: ended,
   tool_calls: ended,
   length: ended,
   paused: ended,
   other: ended,
-  failed: open({ type: string(), outcome: string(), failure, usage: optional(usage) }),
+  failed: open({ type: string(), outcome: string(), failure, usage: optional(TakenUsage) }),
 })
 
 const delta = object({ type: string(), text: string() })
