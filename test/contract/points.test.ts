@@ -20,7 +20,6 @@ const unanswered: Readonly<Record<string, string>> = {
   'delivery-observers@1': told,
   'learning-users@1': told,
   'live-kinds@1': worker,
-  'media-makers@1': worker,
   'reserved-metadata-keys@1': noFunctions,
   'route-backends@1': noFunctions,
   'run-memory-users@1': told,
