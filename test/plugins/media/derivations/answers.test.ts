@@ -1,5 +1,6 @@
 /** Kinds of subjects, profiles and transcribers of other plugins that answer what they must not; docs/rules/derivations.md. */
 import test, { type ExecutionContext } from 'ava'
+import { rm } from 'node:fs/promises'
 import { createClock } from '../../../../core/base/clock.js'
 import { longestAnswerMs } from '../../../../core/host/context/own-view.js'
 import { errors } from '../../../../core/host/errors.js'
@@ -13,7 +14,8 @@ import {
 } from '../../../../plugins/media/derivations/contract.js'
 import { createSpeech, mostMs } from '../../../../plugins/media/derivations/speech.js'
 import { asTold, charged, faultsOf, poisons, say, startAsTold } from '../../../support/as-told.js'
-import type { TestDaemon } from '../../../support/daemon.js'
+import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { rewriteRecord } from '../../../support/rewrite.js'
 import { codeOf } from '../../../support/runs.js'
 import { storeNotes } from '../../../support/sent-files.js'
 import { sounds } from '../../../support/sounds.js'
@@ -211,6 +213,33 @@ test('derivations-25: the first transcriber that has a plan is asked, and one th
   t.is(planOf(failing, idle, able), plan)
   for (const none of [planOf(failing, idle), planOf(idle, failing)]) t.like(none, { code: 'plugin_failed' })
   t.like(planOf(idle), { code: 'transcription_unavailable' })
+})
+
+test('derivations-24: what an earlier version kept of a wrong answer is taken away by a start, and nothing else', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  const first = await startTestDaemon(t, { root })
+  const made: any[] = []
+  for (const text of ['one', 'two', 'three', 'four'])
+    made.push((await derive(first, { type: 'asset', asset_id: await storeNotes(first, text) })).body)
+  await first.stop()
+  const garbage = [
+    { source_fingerprint: 7 },
+    { source_fingerprint: undefined, backend: {} },
+    { source_fingerprint: 'f'.repeat(3_000_000), key: 'k'.repeat(2_000_000) },
+  ]
+  for (const [at, odd] of garbage.entries())
+    rewriteRecord(root, { collection: 'derivations', id: made[at].derivation_id }, (record) => ({ ...record, ...odd }))
+  const second = await startTestDaemon(t, { root })
+  t.is((await fetch(`${second.url}/v1/derivations?query=asset`)).status, 200)
+  const ids = async (): Promise<string[]> => {
+    const rows: any = await (await fetch(`${second.url}/v1/derivations`)).json()
+    return rows.map(({ derivation_id }: any) => derivation_id)
+  }
+  while ((await ids()).length > 2);
+  t.deepEqual(await ids(), [made[2].derivation_id, made[3].derivation_id])
+  t.is((await derive(second, made[0].subject)).body.cache_status, 'miss')
+  t.is((await derive(second, made[3].subject)).body.cache_status, 'hit')
 })
 
 test('derivations-24: contributions of another shape are refused with their plugin', (t) => {
