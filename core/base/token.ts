@@ -47,24 +47,31 @@ const idRule =
   `must be of small letters and digits, with single underscores or hyphens between words, ${longestId} at most, ` +
   'and begin with a letter'
 
-type MemberKind = 'id' | 'text' | 'number' | 'function' | 'object'
+type MemberKind = 'text' | 'number' | 'function' | 'object'
+
+/** What a contribution must have, and with a question mark what it may have. */
+type Members = Readonly<Record<string, 'id' | MemberKind | `${MemberKind}?`>>
+
+const isOf = (found: unknown, kind: string): boolean =>
+  kind === 'text' ? isText(found) : typeof found === kind && found !== null
 
 /**
- * A `check` for contributions that must have these members, each of its kind. Texts must not be empty, nor have half of
- * a character, with which strict readers take nothing of an answer; an `id` is a text of lower case words, such as
- * `run_memory` or `mcp-oauth`, 64 characters at most: what the point has as its key.
+ * A `check` for contributions that must have these members, each of its kind; one with a question mark, such as
+ * `function?`, may be absent. Texts must not be empty, nor have half of a character, with which strict readers take
+ * nothing of an answer; an `id` is a text of lower case words, such as `run_memory` or `mcp-oauth`, 64 characters at
+ * most: what the point has as its key.
  */
 export const hasMembers =
-  <T>(what: string, members: Readonly<Record<string, MemberKind>>): ((value: T) => string | undefined) =>
+  <T>(what: string, members: Members): ((value: T) => string | undefined) =>
   (value) => {
     if (typeof value !== 'object' || value === null) return `${what} must be an object`
     const found = (member: string): unknown => Reflect.get(value, member)
-    const told = Object.entries(members).map(([member, kind]) => [member, kind === 'id' ? 'text' : kind] as const)
     const odd = Object.keys(members).find((member) => members[member] === 'id' && isOdd(found(member)))
     if (odd !== undefined) return `the ${odd} ${JSON.stringify(found(odd))} of ${what} ${idRule}`
-    const lacking = told.filter(([member, kind]) =>
-      kind === 'text' ? !isText(found(member)) : typeof found(member) !== kind || found(member) === null,
-    )
-    if (lacking.length === 0) return undefined
-    return `${what} must have ${lacking.map(([member, kind]) => `the ${kind} ${member}`).join(', ')}`
+    const wrong = Object.entries(members).flatMap(([member, told]) => {
+      const kind = told === 'id' ? 'text' : told.replace('?', '')
+      if (isOf(found(member), kind) || (told.endsWith('?') && found(member) === undefined)) return []
+      return [`the ${kind} ${member}${told.endsWith('?') ? ' or none' : ''}`]
+    })
+    return wrong.length === 0 ? undefined : `${what} must have ${wrong.join(', ')}`
   }

@@ -13,16 +13,13 @@ const worker = 'it does the work itself: its rejection is the answer, and a wron
 
 const unanswered: Readonly<Record<string, string>> = {
   'action-listeners@1': told,
-  'asset-normalisers@1': worker,
   'capabilities@1': noFunctions,
   'connector-files@1': worker,
   'connector-kinds@1': worker,
   'consultation-observers@1': ownGuard,
   'delivery-observers@1': told,
-  'derivation-subjects@1': worker,
   'learning-users@1': told,
   'live-kinds@1': worker,
-  'media-makers@1': worker,
   'reserved-metadata-keys@1': noFunctions,
   'route-backends@1': noFunctions,
   'run-memory-users@1': told,
@@ -30,7 +27,6 @@ const unanswered: Readonly<Record<string, string>> = {
   'schedule-observers@1': told,
   'spawn-observers@1': told,
   'tools@1': worker,
-  'transcribers@1': worker,
   'turn-observers@1': told,
 }
 

@@ -40,7 +40,7 @@ export { longestHintMs, type PaceView, type RateLimit, type RouteEvent } from '.
 /** A failed model call. */
 export type { ModelFailure } from './bounds/failure.js'
 /** Tokens of one call, and how many it may have at most. */
-export { mostCounted, type Usage } from './bounds/usage.js'
+export { mostCounted, TakenUsage, type Usage } from './bounds/usage.js'
 /** What of a route only some providers understand. */
 export type { VendorOptions } from './abilities/vendor-options.js'
 /** Searches that servers of models make. */

@@ -22,6 +22,7 @@ import {
 import type { AttachmentRef } from './attachment.js'
 import type { MadeOf } from './naming/made-of.js'
 import { namingAnswers, type AssetHolder } from './naming/naming.js'
+import type { IncomingFile } from './normalising/normaliser.js'
 import type { FilePlace } from './placed.js'
 
 /** An asset as those show it who name it. */
@@ -47,11 +48,17 @@ export type { MadeOf } from './naming/made-of.js'
 /** Records of a collection that name assets. */
 export { namingIn } from './naming/naming-in.js'
 /** A file that a person names on a command line. */
-export { givenFile, mostAssetBytes } from './given-file.js'
+export { givenFile } from './given-file.js'
 /** The body of a request that stores it. */
 export type { UploadBody } from './given-file.js'
 /** A file that is named, as people see it, and how they get it. */
 export { download, Downloaded, fileText, ShownFile, showDownloaded, toFlag } from './download.js'
+/** Which media types are taken, by the id of what looks at them, who is asked about one, and the most of a file. */
+export { AssetNormalisers, mostAssetBytes, normaliserOf } from './normalising/normaliser.js'
+/** A file that comes in, who looks at it, and the file as it is stored. */
+export type { AssetNormaliser, IncomingFile, NormalisedFile } from './normalising/normaliser.js'
+/** The media types of a contribution: whether one of them is meant, and what is wrong with them. */
+export { takesType, wrongMediaTypes } from './normalising/media-types.js'
 /** Reads content that came as base64; undefined where it is none. */
 export { fromBase64 } from './base64.js'
 
@@ -103,36 +110,6 @@ export const AssetReferences: Point<AssetHolder> = withAnswers(
     hasMembers('a holder of assets', { domain: 'id', namings: 'object' }),
   ),
   { namings: namingAnswers },
-)
-
-/** A file that comes in. */
-export interface IncomingFile {
-  /** By its usual name, without parameters. */
-  readonly media_type: string
-  readonly bytes: Uint8Array
-}
-/** A file as it is stored, with what was made of it. */
-export interface NormalisedFile {
-  readonly bytes: Uint8Array
-  /** The text in it, UTF-8. */
-  readonly text?: Uint8Array | undefined
-  readonly preview?: { readonly media_type: string; readonly bytes: Uint8Array } | undefined
-}
-/** Looks at files of some media types before they are stored. */
-export interface AssetNormaliser {
-  readonly id: string
-  readonly media_types: readonly string[]
-  /**
-   * Rejects with `asset_invalid`, saying what is wrong, for a file that is not what it says it is; a row of that code
-   * in a table of its plugin will do.
-   */
-  normalise(file: IncomingFile): Promise<NormalisedFile>
-}
-/** Which media types are taken, by the id of what looks at them. */
-export const AssetNormalisers: Point<AssetNormaliser> = definePoint<AssetNormaliser>(
-  'asset-normalisers@1',
-  ({ id }) => id,
-  hasMembers('a normaliser of assets', { id: 'id', media_types: 'object', normalise: 'function' }),
 )
 
 /** What of an asset can be read. */

@@ -2,9 +2,7 @@
 import path from 'node:path'
 import { isUtf8 } from 'node:buffer'
 import { commandErrors, readGivenBytes } from '../../../core/plugin.js'
-
-/** Most bytes of one file: 12 MiB. */
-export const mostAssetBytes = 12 * 1024 * 1024
+import { mostAssetBytes } from './normalising/normaliser.js'
 
 const typesByEnding: Readonly<Record<string, string>> = {
   '.txt': 'text/plain',

@@ -1,8 +1,9 @@
 /** Takes files: looks at them, stores them once, and gives each content of a media type one id. */
-import { blame, digestBytes, type Ids, type Tx } from '../../../core/plugin.js'
+import { digestBytes, type Ids, type Problem, type Tx } from '../../../core/plugin.js'
 import type { AssetBytes, Kept } from './bytes.js'
 import {
   mostAssetBytes,
+  normaliserOf,
   type AssetNormaliser,
   type AssetUpload,
   type IncomingFile,
@@ -10,7 +11,7 @@ import {
 } from './contract.js'
 import { assetErrors } from './errors.js'
 import { noteSources } from './naming/made-of.js'
-import { canonicalType } from './media-types.js'
+import { canonicalType } from './normalising/media-types.js'
 import { placedIn, type FilePlace } from './placed.js'
 import { bytesOf, type AssetStore, type StoredAsset } from './store.js'
 import { checkRoom, type AssetsConfig } from './totals.js'
@@ -42,29 +43,20 @@ const checkSize = ({ media_type, bytes }: IncomingFile): void => {
   if (reason !== undefined) throw assetErrors.asset_invalid({ details: { media_type, reason } })
 }
 
-const normaliserFor = (normalisers: readonly AssetNormaliser[], media_type: string): AssetNormaliser => {
-  const found = normalisers.find(({ media_types }) => media_types.includes(media_type))
-  if (found !== undefined) return found
-  const supported = normalisers.flatMap(({ media_types }) => media_types).toSorted()
-  const rule = `must be one of ${supported.join(', ')}`
-  throw assetErrors.asset_type_unsupported({ details: { media_type }, errors: [{ path: 'media_type', rule }] })
+const unsupported = (normalisers: readonly AssetNormaliser[], media_type: string): Problem => {
+  const supported = new Set(normalisers.flatMap(({ media_types }) => media_types.map(canonicalType)))
+  const rule = `must be one of ${[...supported].toSorted().join(', ')}`
+  return assetErrors.asset_type_unsupported({ details: { media_type }, errors: [{ path: 'media_type', rule }] })
 }
-
-/** A normaliser in a plugin that no compiler has checked may return anything. */
-const isNormalised = (file: NormalisedFile | undefined): boolean =>
-  file?.bytes instanceof Uint8Array &&
-  (file.text === undefined || file.text instanceof Uint8Array) &&
-  (file.preview === undefined || file.preview?.bytes instanceof Uint8Array)
 
 /** The file as it is to be stored. Rejects with why it is not taken. */
 export const normalise = async (
   normalisers: readonly AssetNormaliser[],
   incoming: IncomingFile,
 ): Promise<NormalisedFile> => {
-  const normaliser = normaliserFor(normalisers, incoming.media_type)
-  const file = await normaliser.normalise(incoming)
-  if (!isNormalised(file)) throw blame(normaliser, 'what it returned is no file')
-  return file
+  const normaliser = normaliserOf(normalisers, incoming.media_type)
+  if (normaliser === undefined) throw unsupported(normalisers, incoming.media_type)
+  return normaliser.normalise(incoming)
 }
 
 /** The asset that has these bytes under this media type already. */

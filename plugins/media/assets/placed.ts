@@ -3,7 +3,7 @@ import { Problem } from '../../../core/plugin.js'
 import { fromBase64 } from './base64.js'
 import { assetErrors } from './errors.js'
 import type { UploadBody } from './given-file.js'
-import { canonicalType } from './media-types.js'
+import { canonicalType } from './normalising/media-types.js'
 
 /** Paths of what a request says of a file. */
 export interface FilePlace {

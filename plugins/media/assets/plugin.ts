@@ -11,6 +11,7 @@ import { RepairReport } from './repair-report.js'
 import { assetRoutes } from './routes.js'
 import { declareAssets, viewOf } from './store.js'
 import { assetsConfig, checkRoom, totalsHealth, totalsMetrics, totalsSection } from './totals.js'
+import { unaskedHealth } from './normalising/unasked.js'
 
 export default definePlugin({
   id: 'assets',
@@ -54,6 +55,7 @@ export default definePlugin({
     ctx.contribute(Metrics, ...totalsMetrics({ store, config }))
     ctx.health(totalsHealth({ store, config }))
     ctx.health(health)
+    ctx.health(unaskedHealth(normalisers))
     ctx.health({ id: 'assets', check: repair.health })
     ctx.onStart(() => {
       const done = repair.run(signal).catch((error: unknown) => log.error('assets were not looked at', { error }))

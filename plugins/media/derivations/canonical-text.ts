@@ -1,5 +1,5 @@
 /** The profile `canonical_text`: the words in the subject; what is said in sound is written down. */
-import { fault } from '../../../core/plugin.js'
+import { fault, Problem } from '../../../core/plugin.js'
 import { fileLine, type Asset, type Assets } from '../assets/contract.js'
 import type { DerivationProfile, DerivationWish, Derived, Material } from './contract.js'
 import { wholeFingerprint } from './derive.js'
@@ -32,7 +32,7 @@ export const canonicalText = ({ assets, speech }: CanonicalTextParts): Derivatio
   }
   /** True where sound is listened to, whatever words it has. */
   const isAnew = ({ material: { canonical }, options, force }: DerivationWish): boolean =>
-    options !== undefined || (force && canonical?.given !== true && typeof speech.plan() !== 'string')
+    options !== undefined || (force && canonical?.given !== true && !(speech.plan() instanceof Problem))
 
   return {
     profile: 'canonical_text',
@@ -41,7 +41,7 @@ export const canonicalText = ({ assets, speech }: CanonicalTextParts): Derivatio
       if (options === undefined) return
       if (!isSound(asset)) throw unfit('there is no speech in it', 'goes with sound alone')
       const plan = speech.plan()
-      if (typeof plan === 'string') throw derivationErrors.transcription_unavailable({ details: { reason: plan } })
+      if (plan instanceof Problem) throw plan
       if (options.timestamp_granularities !== undefined && !plan.tellsTimes)
         throw unfit(
           `${plan.model} of route ${plan.route_id} tells no times`,
@@ -56,8 +56,8 @@ export const canonicalText = ({ assets, speech }: CanonicalTextParts): Derivatio
         )
     },
     fingerprint({ material, options }) {
-      const plan = isSound(material.asset) ? speech.plan() : ''
-      if (typeof plan === 'string') return wholeFingerprint(material)
+      const plan = isSound(material.asset) ? speech.plan() : undefined
+      if (plan === undefined || plan instanceof Problem) return wholeFingerprint(material)
       const base = options === undefined ? wholeFingerprint(material) : material.fingerprint
       return `${base}:transcription:v1:${optionsDigest(plan, options)}`
     },

@@ -1,6 +1,5 @@
 /** What is derived of files and of what runs were told. Rules: docs/rules/derivations.md. */
 import {
-  array,
   awaitedByCaller,
   boolean,
   definePoint,
@@ -12,8 +11,8 @@ import {
   literal,
   named,
   object,
+  open,
   optional,
-  plainObject,
   Problem,
   refusing,
   string,
@@ -24,43 +23,35 @@ import {
   type Infer,
   type Point,
 } from '../../../core/plugin.js'
-import type { Usage } from '../../execution/models/contract.js'
 import type { Asset } from '../assets/contract.js'
-import { DerivationSubject, type Material, type SubjectKind } from './subject.js'
+import { DerivationSubject, type Material } from './subject.js'
+import type { TranscriptionOptions } from './transcriber.js'
 
 /** Problems of derivations. */
 export { derivationErrors } from './errors.js'
-/** Checks a kind of subjects. */
-export { defineSubject, DerivationSubject } from './subject.js'
+/** Kinds of subjects, by type, and what checks one. */
+export { defineSubject, DerivationSubject, DerivationSubjects } from './subject.js'
 /** What it is made of, and what it makes. */
 export type { CanonicalText, Material, Subject, SubjectKind } from './subject.js'
+/** Everybody who writes speech down, and how it is to be written. */
+export { granularities, Transcribers, TranscriptionOptions } from './transcriber.js'
+/** Who writes speech down, what they are given, and what was said. */
+export type { Sound, TimedText, Transcriber, Transcript, TranscriptionPlan } from './transcriber.js'
 
-/** What times of a transcript are told: of its words, of its parts. */
-export const granularities = ['word', 'segment'] as const
-/** How speech is to be written down. */
-export const TranscriptionOptions = object({
-  prompt: optional(
-    doc(string({ max: 4_000 }), 'What it is about and how names are spelled; 2,000 characters at most.'),
-  ),
-  language: optional(doc(string({ max: 64 }), 'Such as `en` or `pt-BR`; 32 ASCII characters at most.')),
-  timestamp_granularities: optional(
-    doc(array(enums(granularities), { max: 2 }), 'Keeps the times of words, of parts, or of both as a JSON asset.'),
-  ),
-})
-/** The value form of `TranscriptionOptions`. */
-export type TranscriptionOptions = Infer<typeof TranscriptionOptions>
-
+const writer = {
+  kind: literal('transcription'),
+  route_id: string(),
+  provider: string(),
+  model: string(),
+  pipeline_version: literal(1),
+  stitching_strategy: literal('single_part'),
+  part_count: literal(1),
+}
 /** Who wrote speech down. */
 export const DerivationBackend = named(
   'DerivationBackend',
   object({
-    kind: literal('transcription'),
-    route_id: string(),
-    provider: string(),
-    model: string(),
-    pipeline_version: literal(1),
-    stitching_strategy: literal('single_part'),
-    part_count: literal(1),
+    ...writer,
     timestamp_asset_id: optional(doc(string(), 'The JSON asset with the times of words or parts.')),
   }),
 )
@@ -87,13 +78,6 @@ export const DerivationView = named(
 )
 /** The value form of `DerivationView`. */
 export type DerivationView = Infer<typeof DerivationView>
-
-/** Kinds of subjects, by type. */
-export const DerivationSubjects: Point<SubjectKind> = definePoint<SubjectKind>(
-  'derivation-subjects@1',
-  ({ type }) => type,
-  hasMembers('a kind of subjects', { type: 'id', struct: 'object', key: 'function', resolve: 'function' }),
-)
 
 /** What a profile is asked for. */
 export interface DerivationWish {
@@ -132,86 +116,46 @@ export interface DerivationProfile {
 }
 /** Bytes of what is told of a result, as JSON; its files are told by their ids. */
 const mostDerivedBytes = 64 * 1024
+/** Characters of a fingerprint, which stands in each record. */
+const mostFingerprint = 4_096
+
+const file = open({ asset_id: string({ min: 1, max: 200 }) })
+const Completed = open({
+  type: literal('completed'),
+  result: file,
+  timestamps: optional(file),
+  backend: optional(object(writer)),
+  attach: optional(boolean()),
+})
 
 /** A profile in a plugin that no compiler has checked may return anything. */
 const takenDerived = (answer: unknown): Derived => {
   const derived = unsafeCast<Derived | undefined>(answer)
   if (derived?.type === 'failed' && derived.problem instanceof Problem)
     return { type: 'failed', problem: derived.problem }
-  if (derived?.type === 'completed' && typeof derived.result?.asset_id === 'string')
-    return unsafeCast<Derived>(plainObject(derived, mostDerivedBytes))
+  if (derived?.type === 'completed') return unsafeCast<Derived>(taken(Completed, derived, { most: mostDerivedBytes }))
   throw fault('what it returned does not say what came of the derivation')
 }
 
+const isProfile = hasMembers<DerivationProfile>('a derivation profile', {
+  profile: 'id',
+  version: 'number',
+  check: 'function?',
+  fingerprint: 'function?',
+  derive: 'function',
+})
+const wrongProfile = (profile: DerivationProfile): string | undefined =>
+  isProfile(profile) ??
+  (Number.isSafeInteger(profile.version) && profile.version >= 1
+    ? undefined
+    : 'the version of a derivation profile must be a whole number from 1')
+
 /** Ways to derive something, by name. */
 export const DerivationProfiles: Point<DerivationProfile> = withAnswers(
-  definePoint<DerivationProfile>(
-    'derivation-profiles@1',
-    ({ profile }) => profile,
-    hasMembers('a derivation profile', { profile: 'id', derive: 'function' }),
-  ),
+  definePoint<DerivationProfile>('derivation-profiles@1', ({ profile }) => profile, wrongProfile),
   {
     check: refusing(() => undefined),
-    fingerprint: refusing((answer) => taken(string(), answer)),
+    fingerprint: refusing((answer) => taken(string({ min: 1, max: mostFingerprint }), answer)),
     derive: awaitedByCaller(refusing(takenDerived)),
   },
-)
-
-/** Who would be asked to write speech down now. */
-export interface TranscriptionPlan {
-  readonly route_id: string
-  readonly provider: string
-  readonly model: string
-  /** True if it can tell the times of words and parts. */
-  readonly tellsTimes: boolean
-  /** False if its server would pass over a prompt. */
-  readonly takesPrompt: boolean
-}
-/** Sound to be written down: its container was looked at. */
-export interface Sound {
-  readonly bytes: Uint8Array
-  readonly media_type: string
-  readonly options: TranscriptionOptions | undefined
-}
-/** When something was said. Milliseconds from the beginning of the sound. */
-export interface TimedText {
-  readonly text: string
-  readonly start_ms: number
-  readonly end_ms: number
-}
-/** What was said, or why nobody knows: a sentence that is safe to show, without secrets. */
-export type Transcript =
-  | {
-      readonly type: 'transcript'
-      readonly text: string
-      readonly language?: string
-      readonly duration_ms?: number
-      readonly words?: readonly TimedText[]
-      readonly segments?: readonly TimedText[]
-      /** Tokens, where the server told. */
-      readonly usage?: Usage
-    }
-  | {
-      readonly type: 'failed'
-      /** True if it may be asked again as it is. */
-      readonly retryable: boolean
-      readonly message: string
-      /** As the server wishes it, milliseconds. */
-      readonly retry_after_ms?: number
-    }
-/** Writes speech down. */
-export interface Transcriber {
-  readonly id: string
-  /** Of sound that it takes. */
-  readonly media_types: readonly string[]
-  /** Whom it would ask now, or in words that can end a sentence why nobody. Must be fast and must not throw. */
-  plan(): TranscriptionPlan | string
-  /** Must not throw and must not retry. Must end in bounded time, and soon after the signal aborts. */
-  transcribe(plan: TranscriptionPlan, sound: Sound, signal: AbortSignal): Promise<Transcript>
-}
-/** Everybody who writes speech down; the first that has a plan is asked. */
-export const Transcribers: Point<Transcriber> = definePoint<Transcriber>(
-  'transcribers@1',
-  ({ id }) => id,
-  hasMembers('a transcriber', { id: 'id', media_types: 'object', plan: 'function', transcribe: 'function' }),
 )

@@ -1,5 +1,5 @@
 /** Derives something once: what is there already answers, and equal requests that come at the same time share one. */
-import { canonical, Problem, type Ids } from '../../../core/plugin.js'
+import { canonical, Problem, redactedTo, type Ids } from '../../../core/plugin.js'
 import type { Assets } from '../assets/contract.js'
 import type {
   DerivationProfile,
@@ -107,7 +107,7 @@ export const createDerive = (parts: DeriveParts): Derive => {
       if (asset !== undefined) assets.get(asset.asset_id)
       const attached = derived.type === 'completed' && derived.attach === true && subject.attach !== undefined
       if (attached) subject.attach?.(tx, assets.get(derived.result.asset_id))
-      const material = attached ? { ...wish.material, canonical: derived.result } : wish.material
+      const material = attached ? { ...wish.material, canonical: assets.get(derived.result.asset_id) } : wish.material
       const source_fingerprint = fingerprintOf(profile, { ...wish, material })
       const record: StoredDerivation = {
         derivation_id: ids.make('derivation'),
@@ -156,10 +156,17 @@ export const createDerive = (parts: DeriveParts): Derive => {
   }
 }
 
+/** Characters of why something failed. */
+const mostError = 4_000
+
 type Outcome = Pick<StoredDerivation, 'status' | 'result_asset_id' | 'reused_subject_asset' | 'error' | 'backend'>
 const outcomeOf = (derived: Derived, subject_asset_id: string | undefined, redact: DeriveParts['redact']): Outcome => {
   if (derived.type === 'failed')
-    return { status: 'failed', reused_subject_asset: false, error: redact(derived.problem.message) }
+    return {
+      status: 'failed',
+      reused_subject_asset: false,
+      error: redactedTo(derived.problem.message, mostError, redact),
+    }
   const { result, timestamps, backend } = derived
   return {
     status: 'completed',

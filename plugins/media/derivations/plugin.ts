@@ -6,7 +6,7 @@ import { assetSubject } from './asset-subject.js'
 import { canonicalText } from './canonical-text.js'
 import { DerivationProfiles, DerivationSubjects, Transcribers } from './contract.js'
 import { createDerive } from './derive.js'
-import { failGone } from './repair.js'
+import { mendDerivations } from './repair.js'
 import { derivationRoutes } from './routes.js'
 import { sessionInputSubject } from './session-input.js'
 import { createSpeech } from './speech.js'
@@ -26,6 +26,7 @@ export default definePlugin({
     const { skip, health } = createUnreadable(log, 'derivations')
     const store = declareDerivations(state, { assets, skip })
     const speech = createSpeech({
+      clock,
       assets,
       normalisers: ctx.view(AssetNormalisers),
       transcribers: ctx.view(Transcribers),
@@ -47,7 +48,7 @@ export default definePlugin({
     ctx.routes(...derivationRoutes({ store, assets, derive }))
     ctx.health(health)
     ctx.onStart(() => {
-      const done = failGone({ store, assets, clock, log }, signal).catch((error: unknown) =>
+      const done = mendDerivations({ store, assets, clock, log }, signal).catch((error: unknown) =>
         log.error('derivations were not looked at', { error }),
       )
       return () => done

@@ -1,4 +1,7 @@
-/** What a start looks for, beside its work: derivations whose result is gone, which have failed then. */
+/**
+ * What a start looks for, beside its work: derivations whose result is gone, which have failed then, and records that
+ * say what no derivation can, which are taken away: what they stood for is derived anew.
+ */
 import { createShare, type Clock, type Log } from '../../../core/plugin.js'
 import type { Assets } from '../assets/contract.js'
 import { goneText, isGone } from './derive.js'
@@ -16,13 +19,21 @@ const step = 64
 const part = 0.2
 
 /** Looks at everything once; ends early when the signal aborts. */
-export const failGone = async ({ store, assets, clock, log }: RepairParts, signal: AbortSignal): Promise<void> => {
+export const mendDerivations = async (
+  { store, assets, clock, log }: RepairParts,
+  signal: AbortSignal,
+): Promise<void> => {
   const pause = createShare(clock, { part, signal })
   for (let last: StoredDerivation | undefined; ;) {
     const some = store.list(step, last?.derivation_id)
     for (const record of some) {
       await pause()
       if (signal.aborted) return
+      if (!store.isSound(record)) {
+        log.warn('a record that is no derivation was taken away', { derivation_id: record.derivation_id })
+        await store.state.commit((tx) => store.remove(tx, record))
+        continue
+      }
       if (!isGone(assets, record)) continue
       log.warn('the result of a derivation is gone', { derivation_id: record.derivation_id })
       await store.state.commit((tx) => store.fail(tx, record, goneText))

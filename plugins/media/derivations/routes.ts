@@ -40,7 +40,8 @@ const holds = (record: StoredDerivation, text: string): boolean =>
     record.profile,
     ...Object.values(record.subject).map(String),
     record.result_asset_id,
-    record.source_fingerprint,
+    // An earlier version kept whatever a plugin gave, until a start takes it away.
+    String(record.source_fingerprint),
     record.status,
     record.error,
   ])

@@ -6,6 +6,7 @@ import {
   integer,
   object,
   optional,
+  parse,
   string,
   timeKey,
   timestamp,
@@ -84,6 +85,8 @@ export interface DerivationStore {
   add(tx: Tx, record: StoredDerivation): void
   /** Its result is gone. Without effect if it is known. */
   fail(tx: Tx, record: StoredDerivation, error: string): void
+  /** False of what an earlier version kept of a wrong answer of a plugin: it is no derivation. */
+  isSound(record: StoredDerivation): boolean
   /** Takes it away in a commit, with what assets know of it. */
   remove(tx: Tx, record: StoredDerivation): void
   readonly all: PageSource<StoredDerivation>
@@ -121,6 +124,7 @@ export const declareDerivations = (state: State, { assets, skip }: { assets: Ass
       const { result_asset_id: _result, backend: _backend, ...rest } = record
       tx.put(derivations, { ...rest, status: 'failed', error })
     },
+    isSound: (record) => parse(StoredDerivation, record).ok,
     remove,
     all: collectionSource(derivations, 'all', group),
     skip,

@@ -1,6 +1,26 @@
 /** Reads what a request names as the subject of a derivation. */
-import { doc, open, parse, string, type AnyStruct, type Infer, type Tx } from '../../../core/plugin.js'
-import type { Asset } from '../assets/contract.js'
+import {
+  awaited,
+  boolean,
+  definePoint,
+  doc,
+  fault,
+  hasMembers,
+  isStruct,
+  open,
+  optional,
+  parse,
+  refusing,
+  string,
+  taken,
+  unsafeCast,
+  withAnswers,
+  type AnyStruct,
+  type Infer,
+  type Point,
+  type Tx,
+} from '../../../core/plugin.js'
+import { Asset, mostAssetBytes } from '../assets/contract.js'
 import { derivationErrors } from './errors.js'
 
 /** What something is derived of: `type` says of what kind it is, the other members which one. */
@@ -10,11 +30,11 @@ export type DerivationSubject = Infer<typeof DerivationSubject>
 
 /** What a subject is now. */
 export interface Material {
-  /** Changes when something else would be derived. Without the words that came with it. */
+  /** Changes when something else would be derived; 1,024 characters at most. Without the words that came with it. */
   readonly fingerprint: string
   /** Its file: it is held as long as something is derived of it. */
   readonly asset?: Asset
-  /** What it says, where it is words and no file. */
+  /** What it says, where it is words and no file; 12 MiB at most. */
   readonly words?: string
   /** Its canonical text, where it has one already. */
   readonly canonical?: CanonicalText
@@ -51,13 +71,67 @@ export interface SubjectKind<S extends AnyStruct = AnyStruct> {
   /** The `type` of its subjects. */
   readonly type: string
   readonly struct: S
-  /** Must do no I/O. */
+  /** Begins with the type and a colon, such as `card:7`; 512 characters at most. Must do no I/O. */
   key(subject: Infer<S>): string
+  /** Must end within ten seconds. */
   resolve(subject: Infer<S>): Material | Promise<Material>
   attach?(tx: Tx, subject: Infer<S>, words: Asset): void
 }
 /** Checks the types of a kind of subjects and returns it. */
 export const defineSubject = <S extends AnyStruct>(kind: SubjectKind<S>): SubjectKind => kind
+
+const Taken = open({
+  fingerprint: string({ min: 1, max: 1_024 }),
+  asset: optional(Asset),
+  words: optional(string()),
+  canonical: optional(
+    open({
+      media_type: string({ min: 1, max: 255 }),
+      sha256: string({ min: 1, max: 128 }),
+      asset: optional(Asset),
+      given: optional(boolean()),
+    }),
+  ),
+})
+/** Bytes of it as JSON: words may take twice their room there. */
+const mostTaken = 2 * mostAssetBytes
+const mostKey = 512
+
+const takenMaterial = (answer: unknown): Material => {
+  const material = taken(Taken, answer, { most: mostTaken })
+  if (material.asset === undefined && material.words === undefined)
+    throw fault('what it returned has neither words nor an asset')
+  return unsafeCast<Material>(material)
+}
+
+const takenKey = (answer: unknown, kind: unknown): string => {
+  const key = taken(string({ max: mostKey }), answer)
+  const begin = `${unsafeCast<SubjectKind>(kind).type}:`
+  if (!key.startsWith(begin)) throw fault(`what it returned does not begin with ${begin}`)
+  return key
+}
+
+const isKind = hasMembers<SubjectKind>('a kind of subjects', {
+  type: 'id',
+  struct: 'object',
+  key: 'function',
+  resolve: 'function',
+  attach: 'function?',
+})
+
+/** Kinds of subjects, by type. */
+export const DerivationSubjects: Point<SubjectKind> = withAnswers(
+  definePoint<SubjectKind>(
+    'derivation-subjects@1',
+    ({ type }) => type,
+    (kind) => isKind(kind) ?? (isStruct(kind.struct) ? undefined : 'the struct of a kind of subjects must be a struct'),
+  ),
+  {
+    key: refusing((answer, _, kind) => takenKey(answer, kind)),
+    resolve: awaited(refusing(takenMaterial)),
+    attach: refusing(() => undefined),
+  },
+)
 
 /** Throws `derivation_invalid` with the paths of what does not fit. */
 export const readSubject = (kind: SubjectKind, given: DerivationSubject): Subject => {

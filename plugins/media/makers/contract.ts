@@ -1,5 +1,6 @@
 /** Who makes pictures and speech for routes of a provider. Rules: docs/rules/makers.md. */
-import { definePoint, hasMembers, type Point } from '../../../core/plugin.js'
+import { definePoint, withAnswers, type Point } from '../../../core/plugin.js'
+import { makerAnswers, wrongMaker } from './maker-answers.js'
 import type { MediaMaker } from './wishes.js'
 
 /** Problems of what servers answer, for makers. */
@@ -29,8 +30,7 @@ export type {
 } from './wishes.js'
 
 /** Everybody who makes pictures and speech, by provider. Whoever fills it says so to `RouteBackends` too. */
-export const MediaMakers: Point<MediaMaker> = definePoint<MediaMaker>(
-  'media-makers@1',
-  ({ provider }) => provider,
-  hasMembers('a maker of pictures or speech', { provider: 'id', headers: 'function' }),
+export const MediaMakers: Point<MediaMaker> = withAnswers(
+  definePoint<MediaMaker>('media-makers@1', ({ provider }) => provider, wrongMaker),
+  makerAnswers,
 )

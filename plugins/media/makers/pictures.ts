@@ -3,13 +3,13 @@ import { array, defaulted, doc, integer, object, optional, Problem, string, type
 import { defineTool, failedCall, type Tool, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { Assets } from '../assets/contract.js'
 import type { Chosen, Making } from './choice.js'
-import type { GivenPicture, Made, MediaServer, PictureWish } from './wishes.js'
+import { mostMade, type GivenPicture, type Made, type MediaServer, type PictureWish } from './wishes.js'
 import { makerErrors } from './errors.js'
 import { chosenFor, makeMedia, problemOf, type MakingParts } from './making.js'
 import { mostMs } from './server.js'
 
-/** Pictures that are made at once, and that may be given. */
-const [mostMade, mostGiven] = [4, 8]
+/** Pictures that may be given. */
+const mostGiven = 8
 
 const wished = {
   prompt: doc(string({ min: 1, max: 32_000 }), 'What is to be seen.'),

@@ -1,9 +1,10 @@
 /** Asks the server of a route, once, within bounds. */
-import { outboundTarget, refusedUrl, type Outbound, type OutboundAnswer } from '../../../core/plugin.js'
+import { fault, outboundTarget, refusedUrl, type Outbound, type OutboundAnswer } from '../../../core/plugin.js'
 import type { ConnectionOptions, FailureClass } from '../../execution/models/contract.js'
 import { refused } from '../../providers/streamed/contract.js'
-import type { MediaMaker, MediaReply, MediaServer } from './wishes.js'
+import type { MediaMaker, MediaQuestion, MediaReply, MediaServer } from './wishes.js'
 import { makerErrors } from './errors.js'
+import { mostAnswer } from './maker-answers.js'
 
 export interface ServerParts {
   readonly outbound: Pick<Outbound, 'request'>
@@ -21,8 +22,8 @@ export interface ServerWish {
 
 /** Milliseconds of a whole call. */
 export const mostMs = 180_000
-/** Bytes of an answer, and of a picture that stands elsewhere. */
-const [mostAnswer, mostPicture] = [32 * 1024 * 1024, 16 * 1024 * 1024]
+/** Bytes of a picture that stands elsewhere. */
+const mostPicture = 16 * 1024 * 1024
 const mostRefusal = 100_000
 
 type Answer = Extract<OutboundAnswer, { type: 'answer' }>
@@ -73,13 +74,23 @@ const refusal = ({ redact, now }: ServerParts, { model, reach }: ServerWish, ans
   return ofRequest.has(cls) ? makerErrors.media_refused({ details }) : makerErrors.media_server_unwilling({ details })
 }
 
+/** A maker in a plugin that no compiler has checked may ask anything; nothing has left then. */
+const checkQuestion = ({ path, content_type, body }: MediaQuestion): void => {
+  const isBody = typeof body === 'string' || body instanceof Uint8Array
+  if (typeof path !== 'string' || !path.startsWith('/')) throw fault('the path of its question does not begin with /')
+  if (typeof content_type !== 'string') throw fault('the content_type of its question is no text')
+  if (!isBody) throw fault('the body of its question is neither a text nor bytes')
+}
+
 const isSuccess = ({ status }: Answer): boolean => status >= 200 && status <= 299
 
 export const createServer = (parts: ServerParts, wish: ServerWish): MediaServer => {
   const { maker, reach, model, signal } = wish
   const base = (reach.base_url ?? maker.base_url ?? '').replace(/\/+$/u, '')
   const limits = { timeout_ms: mostMs, signal }
-  const ask: MediaServer['ask'] = async ({ path, content_type, body }): Promise<MediaReply> => {
+  const ask: MediaServer['ask'] = async (question): Promise<MediaReply> => {
+    checkQuestion(question)
+    const { path, content_type, body } = question
     const answer = arrived(
       await parts.outbound.request({
         ...limits,

@@ -3,7 +3,7 @@ import type { ConnectionOptions, Usage } from '../../execution/models/contract.j
 
 /** What a server is asked by POST. */
 export interface MediaQuestion {
-  /** Behind the address of the server, such as `/images/generations`. */
+  /** Behind the address of the server, with a slash before it, such as `/images/generations`. */
   readonly path: string
   readonly content_type: string
   readonly body: string | Uint8Array
@@ -49,7 +49,9 @@ export interface SpeechWish {
   readonly format: SoundFormat
   readonly speed?: number | undefined
 }
-/** What came of it: the bytes of files, and what their server says of them. */
+/** Pictures that are wished at once, and files that may come of a wish. */
+export const mostMade = 4
+/** What came of it: the bytes of files, four of 32 MiB together at most, and what their server says of them. */
 export interface Made {
   readonly files: readonly Uint8Array[]
   readonly usage?: Usage | undefined

@@ -71,6 +71,48 @@ export default (kit) => ({
       derive: async ({ material }) =>
         said('derive of derivation-profiles@1') ?? { type: 'completed', result: material.asset },
     })
+    // Also nothing at all, where the test says that.
+    const asks =
+      (what, otherwise) =>
+      (...given) =>
+        globalThis.answersAsTold?.[what] === undefined ? otherwise : said(what, ...given)
+    ctx.contribute(kit.definePoint('derivation-subjects@1'), {
+      type: 'told',
+      struct: kit.object({ type: kit.literal('told') }),
+      key: asks('key of derivation-subjects@1', 'told:1'),
+      resolve: asks('resolve of derivation-subjects@1', { fingerprint: 'told', words: 'told' }),
+      attach: asks('attach of derivation-subjects@1'),
+    })
+    ctx.contribute(kit.definePoint('transcribers@1'), {
+      id: 'told',
+      media_types: ['audio/wav'],
+      plan: asks('plan of transcribers@1', 'nothing is told'),
+      transcribe: asks('transcribe of transcribers@1', { type: 'transcript', text: 'told' }),
+    })
+    ctx.contribute(kit.definePoint('asset-normalisers@1'), {
+      id: 'told',
+      media_types: ['text/x-told', 'text/plain'],
+      normalise: async (file) => asks('normalise of asset-normalisers@1', file)(file),
+    })
+    ctx.contribute(kit.definePoint('model-providers@1'), {
+      id: 'told',
+      summary: 'Makes what a test says.',
+      default_model: 'told',
+      capabilities: { matrix_version: 2 },
+      connect: () => ({ readiness: () => ({ state: 'ok', code: 'ready', message: 'It is.' }), async *stream() {} }),
+    })
+    ctx.contribute(kit.definePoint('route-backends@1'), {
+      id: 'told',
+      providers: ['told'],
+      capabilities: ['image_generation', 'audio_generation'],
+    })
+    ctx.contribute(kit.definePoint('media-makers@1'), {
+      provider: 'told',
+      base_url: 'http://127.0.0.1:9',
+      headers: asks('headers of media-makers@1', {}),
+      pictures: { make: asks('pictures.make of media-makers@1') },
+      speech: { make: asks('speech.make of media-makers@1') },
+    })
     ctx.contribute(kit.definePoint('account-refreshers@1'), {
       id: 'told',
       refresh: tells('refresh of account-refreshers@1'),

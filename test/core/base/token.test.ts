@@ -22,3 +22,14 @@ test('an id is of lower case words, and one that is not is told as it is', (t) =
     )
   t.is(check({ name: 5 }), 'a bell must have the text name, the function ring')
 })
+
+test('runtime-19: a member that may be absent is of its kind where it is there', (t) => {
+  const check = hasMembers<unknown>('a bell', { name: 'id', ring: 'function?', rope: 'text?' })
+  for (const bell of [{ name: 'a' }, { name: 'a', ring: undefined }, { name: 'a', ring() {}, rope: 'of hemp' }])
+    t.is(check(bell), undefined)
+  t.is(check({ name: 'a', ring: 7 }), 'a bell must have the function ring or none')
+  t.is(
+    check({ ring: null, rope: '' }),
+    'a bell must have the text name, the function ring or none, the text rope or none',
+  )
+})

@@ -16,7 +16,7 @@ import {
   type AnyStruct,
 } from '../../../../core/plugin.js'
 import { failureClasses } from './failure-class.js'
-import { mostCounted } from './usage.js'
+import { TakenUsage } from './usage.js'
 
 /** Deepest nesting of what stands in a part. */
 const mostDepth = 128
@@ -50,14 +50,6 @@ const part = tagged('type', {
   }),
 })
 
-const count = integer({ min: 0, max: mostCounted })
-const usage = open({
-  input_tokens: count,
-  output_tokens: count,
-  cached_input_tokens: optional(count),
-  reasoning_tokens: optional(count),
-  searches: optional(count),
-})
 const failure = open({
   class: enums(failureClasses),
   retryable: boolean(),
@@ -66,14 +58,14 @@ const failure = open({
   status: optional(integer({ min: 0, max: 999 })),
 })
 
-const ended = open({ type: string(), outcome: string(), usage })
+const ended = open({ type: string(), outcome: string(), usage: TakenUsage })
 const done = tagged('outcome', {
   stop: ended,
   tool_calls: ended,
   length: ended,
   paused: ended,
   other: ended,
-  failed: open({ type: string(), outcome: string(), failure, usage: optional(usage) }),
+  failed: open({ type: string(), outcome: string(), failure, usage: optional(TakenUsage) }),
 })
 
 const delta = object({ type: string(), text: string() })

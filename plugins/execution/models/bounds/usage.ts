@@ -1,4 +1,5 @@
 /** What one call of a model used, as its provider tells it. */
+import { integer, open, optional } from '../../../../core/plugin.js'
 
 /** Most tokens, or searches, of one call: what is more is no count. */
 export const mostCounted = 1_000_000_000_000
@@ -13,6 +14,17 @@ export interface Usage {
   readonly reasoning_tokens?: number
   readonly searches?: number
 }
+
+const count = integer({ min: 0, max: mostCounted })
+
+/** The same as plugins that no compiler has checked tell it. */
+export const TakenUsage = open({
+  input_tokens: count,
+  output_tokens: count,
+  cached_input_tokens: optional(count),
+  reasoning_tokens: optional(count),
+  searches: optional(count),
+})
 
 const partOf = (part: number | undefined, whole: number): number | undefined => part && Math.min(part, whole)
 

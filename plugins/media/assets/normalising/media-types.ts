@@ -29,3 +29,17 @@ export const canonicalType = (declared: string): string => {
   const bare = declared.split(';', 1).join('').trim().toLowerCase()
   return Object.hasOwn(aliases, bare) ? (aliases[bare] ?? bare) : bare
 }
+
+const form = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/u
+/** Whether something is a media type in lower case, without parameters. */
+export const isMediaType = (value: unknown): value is string => typeof value === 'string' && form.test(value)
+
+/** What is wrong with the media types of a contribution, as the check of a point says it; undefined if nothing is. */
+export const wrongMediaTypes = (what: string, types: unknown): string | undefined =>
+  Array.isArray(types) && types.every(isMediaType)
+    ? undefined
+    : `media_types of ${what} must be a list of media types such as text/plain, in lower case and without parameters`
+
+/** Whether one of them is a media type by its usual name. */
+export const takesType = (types: readonly string[], media_type: string): boolean =>
+  types.some((type) => canonicalType(type) === media_type)
