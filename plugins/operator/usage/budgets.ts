@@ -28,7 +28,6 @@ export interface BudgetParts {
   readonly days: Days
   readonly clock: Clock
   readonly limits: Limits
-  readonly priced: boolean
 }
 
 export interface Budgets {
@@ -70,7 +69,7 @@ export const createBudgets = (parts: BudgetParts): Budgets => {
     const day = usedUp(limits.day, sums)
     return day === undefined ? undefined : refused('day', day, `It is free again at ${moment(free_at_ms)}.`)
   }
-  return { refusal, today, health: { id: 'budgets', check: () => [...dayWarning(parts, today()), ...unpriced(parts)] } }
+  return { refusal, today, health: { id: 'budgets', check: () => dayWarning(parts, today()) } }
 }
 
 const refused = (of: Budgeted, used: string, free: string): string => `${budgetExhausted(of)}: ${used}. ${free}`
@@ -95,16 +94,3 @@ const dayWarning = ({ limits }: BudgetParts, { day, sums, free_at_ms }: ReturnTy
     },
   ]
 }
-
-/** A budget in dollars that nothing more counts towards: what had a price earlier still does. */
-const unpriced = ({ limits, priced }: BudgetParts): Warning[] =>
-  priced || limits.session.cost_microusd + limits.day.cost_microusd === 0
-    ? []
-    : [
-        {
-          severity: 'warning',
-          code: 'budget_without_prices',
-          message: 'A budget is set in US dollars, and there are no prices: nothing more counts towards it.',
-          action: 'Add [[prices]] to config/usage.toml and restart the daemon, or set a budget of output tokens.',
-        },
-      ]

@@ -398,6 +398,37 @@ test('usage-8, usage-10: status says the limits, by default of runs alone; one i
   }
 })
 
+test('usage-10: under a budget in dollars a model without a price is told with its name, of a route or once it is called', async (t) => {
+  const said = async (daemon: Reachable) =>
+    (await daemon.request('GET', '/v1/status')).body.health.warnings.find(
+      ({ code }: any) => code === 'model_without_price',
+    )?.message
+  const free = (names: string): string =>
+    `A budget is set in US dollars, and no price fits ${names}: ` +
+    'calls of it count as free, and no such budget stops them.'
+  const [elsewhere, anything] = [
+    { model: 'gpt-*', input: 1, output: 1 },
+    { input: 0, output: 0 },
+  ]
+  const own = 'scripted of the route scripted'
+  const budgets = { max_day_cost_usd: 1, max_session_cost_usd: 1, max_run_cost_usd: 1 }
+  for (const [budget, limit] of Object.entries(budgets)) {
+    const { daemon } = await start(t, () => says(), { [budget]: limit, prices: [elsewhere] })
+    t.is(await said(daemon), free(own), budget)
+  }
+  for (const config of [{ prices: [elsewhere] }, { max_day_cost_usd: 1, prices: [anything] }])
+    t.is(await said((await start(t, () => says(), unsafeCast<JsonObject>(config))).daemon), undefined)
+  const { daemon } = await start(t, () => says(), {
+    max_day_cost_usd: 1,
+    prices: [elsewhere, { model: 'scripted*', input: 1, output: 1 }],
+  })
+  t.is(await said(daemon), undefined)
+  await run(daemon, 'one', { generation: { model: 'gpt-5' } })
+  t.is(await said(daemon), undefined)
+  await run(daemon, 'one', { generation: { model: 'other' } })
+  t.is(await said(daemon), free('other of the route scripted'))
+})
+
 test('usage-10: without prices nothing more counts towards a budget in dollars, and what had one still does', async (t) => {
   const root = await freshRoot()
   const prices = [{ input: 0, output: 1_000_000_000_000 }]
