@@ -14,7 +14,8 @@ export interface Limit {
 }
 export type Limits = Readonly<Record<Budgeted, Limit>>
 
-const micro = (usd: number): number => Math.round(usd * 1e6)
+/** What is less than a millionth counts as one: 0 is no limit. */
+const micro = (usd: number): number => (usd === 0 ? 0 : Math.max(1, Math.round(usd * 1e6)))
 
 export const limitsOf = (config: UsageConfig): Limits => ({
   run: { output_tokens: config.max_run_output_tokens, cost_microusd: micro(config.max_run_cost_usd) },

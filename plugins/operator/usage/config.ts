@@ -17,7 +17,7 @@ const price = (sentence: string) =>
 const most = (fallback: number, sentence: string) =>
   doc(defaulted(integer({ min: 0 }), fallback), `${sentence} 0 is no limit.`)
 const dollars = (fallback: number, sentence: string) =>
-  doc(defaulted(number({ min: 0, max: 1e9 }), fallback), `${sentence} 0 is no limit.`)
+  doc(defaulted(number({ min: 0, max: 1e9 }), fallback), `${sentence} 0 is no limit, less than a millionth is one.`)
 
 export const Price = object({
   route: optional(

@@ -429,6 +429,15 @@ test('usage-10: under a budget in dollars a model without a price is told with i
   t.is(await said(daemon), free('other of the route scripted'))
 })
 
+test('usage-8: a limit of less than a millionth of a dollar is one of a millionth, and not none', async (t) => {
+  const [tiny, one] = [0.000_000_1, { max_cost_microusd: 1 }]
+  const limits = { max_run_cost_usd: tiny, max_session_cost_usd: tiny, max_day_cost_usd: tiny }
+  const { daemon } = await start(t, () => says(), limits)
+  const { budgets } = (await daemon.request('GET', '/v1/status')).body
+  t.deepEqual([budgets.run, budgets.session], [{ max_output_tokens: 1_000_000, ...one }, one])
+  t.like(budgets.day, one)
+})
+
 test('usage-10: without prices nothing more counts towards a budget in dollars, and what had one still does', async (t) => {
   const root = await freshRoot()
   const prices = [{ input: 0, output: 1_000_000_000_000 }]
