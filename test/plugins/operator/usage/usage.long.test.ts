@@ -11,6 +11,7 @@ import {
   type TestDaemon,
 } from '../../../support/daemon.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { readMetrics } from '../../../support/prometheus.js'
 import { day, retain, weekOfRuns } from '../../../support/retention.js'
 import { openSession, submit, until } from '../../../support/runs.js'
@@ -211,6 +212,25 @@ test('usage-3: from and to leave out other days, sessions come in pages, and wha
     'limit=0',
   ])
     t.is((await daemon.request('GET', `/v1/usage?${wrong}`)).status, 400, wrong)
+})
+
+test('usage-3: on the command line what cost or used most comes first, and of a session that is not there nothing is said', async (t) => {
+  const { daemon } = await start(t, (_, count) => says({ output_tokens: 10 * count }))
+  for (const session of ['a', 'b', 'c']) await run(daemon, session)
+  await openSession(daemon, 'idle')
+  const line = createCommandLine(daemon)
+  t.regex((await line('usage', '--by', 'session')).out, /^c .*\nb .*\na .*$/mu)
+  t.deepEqual((await line('usage', '--by', 'session', '--output', 'json')).out.match(/(?<="session_id": ?")\w+/gu), [
+    'a',
+    'b',
+    'c',
+  ])
+  t.like(await line('usage', '--session-id', 'idle'), { code: 0, out: 'Nothing was used.\n' })
+  const nobody = await line('usage', '--session-id', 'nobody')
+  t.like(nobody, { code: 1, out: '' })
+  t.regex(nobody.err, /session_not_found/u)
+  const turned = await line('usage', '--from', '2026-12-02', '--to', '2026-11-01')
+  t.regex(turned.err, /--from must not be later than --to/u)
 })
 
 const prices = [
