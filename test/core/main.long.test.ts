@@ -377,6 +377,20 @@ test('runtime-2: a wrong file of any shipped plugin ends the start with its line
   await exited
 })
 
+test('runtime-2: a start names every wrong file of a shipped plugin', async (t) => {
+  const root = path.join(await freshRoot(), 'state')
+  const folder = path.join(root, 'config')
+  const serve = ['serve', '--bind', '127.0.0.1:0', '--state-root', root]
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const name of ['tools', 'goals', 'usage'])
+    await writeFile(path.join(folder, `${name}.toml`), 'nope = 1\n', { mode: 0o600 })
+  const { code, err } = await run(serve)
+  t.is(code, 2)
+  t.is(err.split('nope is not a known field').length, 2, err)
+  for (const name of ['tools', 'goals', 'usage']) t.true(err.includes(`config/${name}.toml:1`), err)
+  t.notRegex((await run([...serve, '--safe'])).err, /wrong too/u, 'the daemon can do without the others')
+})
+
 test('runtime-2, mcp-16: a safe start leaves a broken list out, what is required of it too, and says so', async (t) => {
   const root = path.join(await freshRoot(), 'state')
   const [serve, file] = [
