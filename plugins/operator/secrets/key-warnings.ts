@@ -77,8 +77,8 @@ const putBack = (place: Place, { key_id, secrets, lasting }: Waiting, fault: Key
   ]
   const back =
     fault === undefined
-      ? 'Another key is in force: leave it where it is. Put the one with this id into a file of its own with mode 0600, ' +
-        'and start again with that as --secrets-previous-key-file: what it opens is encrypted anew.'
+      ? 'Another key is in force: leave it where it is. Put the one with this id into a file of its own with mode ' +
+        '0600, and start again with that as --secrets-previous-key-file: what it opens is encrypted anew.'
       : `Put the key with this id back as ${file} with mode 0600, or name its file with --secrets-key-file or ` +
         '--secrets-previous-key-file, and start again.'
   return `${back} If it is lost for good, ${instead.join('; ')}`
