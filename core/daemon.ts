@@ -225,7 +225,7 @@ const assemble = (
     onFault: ({ owner, route, error }) => host.fault(owner, `the route ${route}`, error),
   })
   const own = processMetrics(boot.report().started_at_ms)
-  const lists = createLists({ disk, root, given: context.loader.given, guard: secrets.guard })
+  const lists = createLists({ disk, root, given: context.loader.given, safe: settings.safe, guard: secrets.guard })
   const view = createView({
     version,
     stateRoot: root,

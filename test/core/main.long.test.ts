@@ -377,6 +377,47 @@ test('runtime-2: a wrong file of any shipped plugin ends the start with its line
   await exited
 })
 
+test('runtime-2: a start names every wrong file of a shipped plugin', async (t) => {
+  const root = path.join(await freshRoot(), 'state')
+  const folder = path.join(root, 'config')
+  const serve = ['serve', '--bind', '127.0.0.1:0', '--state-root', root]
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const name of ['tools', 'goals', 'usage'])
+    await writeFile(path.join(folder, `${name}.toml`), 'nope = 1\n', { mode: 0o600 })
+  const { code, err } = await run(serve)
+  t.is(code, 2)
+  t.is(err.split('nope is not a known field').length, 2, err)
+  for (const name of ['tools', 'goals', 'usage']) t.true(err.includes(`config/${name}.toml:1`), err)
+  t.notRegex((await run([...serve, '--safe'])).err, /wrong too/u, 'the daemon can do without the others')
+})
+
+test('runtime-2, mcp-16: a safe start leaves a broken list out, what is required of it too, and says so', async (t) => {
+  const root = path.join(await freshRoot(), 'state')
+  const [serve, file] = [
+    ['serve', '--bind', '127.0.0.1:0', '--state-root', root],
+    path.join(root, 'config', 'mcp.toml'),
+  ]
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+  const server = '[mcp_servers.x]\ncommand = "true"\nrequired = true\n'
+  for (const [text, says] of [
+    [`${server}[oops\n`, /config\/mcp\.toml is not TOML: line 4/u],
+    [`${server}#${'x'.repeat(8 * 1024 * 1024)}\n`, /config\/mcp\.toml .*MiB/u],
+    [`${server}comand = "x"\n`, /config\/mcp\.toml:4.*comand/u],
+  ] as const) {
+    await writeFile(file, text, { mode: 0o600 })
+    t.is((await run(serve)).code, 2)
+    const { child, text: told, exited } = spawnMain([...serve, '--safe'])
+    await new Promise((resolve) => child.stdout.once('data', resolve))
+    const url = /http:\/\/\S+?(?=,)/u.exec(told.out)?.[0] ?? ''
+    t.is((await fetch(`${url}/readyz`)).status, 200)
+    const { health, mcp_servers } = JSON.parse(await (await fetch(`${url}/v1/status`)).text())
+    t.regex(health.warnings.find(({ code }: any) => code === 'config_entry_invalid').message, says)
+    t.deepEqual(mcp_servers ?? [], [])
+    child.kill('SIGTERM')
+    await exited
+  }
+})
+
 test('state-14: a file that reaches the limit of its size refuses changes and does not end the daemon', async (t) => {
   const root = path.join(await freshRoot(), 'state')
   const { child, text, exited } = spawnMain(['serve', '--bind', '127.0.0.1:0', '--state-root', root], {}, '-f 400')

@@ -1,6 +1,9 @@
 import path from 'node:path'
 import { assert } from '../assert.js'
-import { createKnownValues, shortestValue } from './known-values.js'
+import { formsOf } from './known/forms.js'
+import { placedAmongGaps, withoutGaps } from './known/gaps.js'
+import { createKnownValues, shortestValue } from './known/known-values.js'
+import { allOf, replaced } from './known/spans.js'
 import { withoutTokens } from './short-lived.js'
 import { atOnce, type Portions } from '../turns.js'
 
@@ -25,8 +28,9 @@ export interface Secrets {
   drop(name: string): Promise<void>
   /**
    * Adds a value of six characters or more to what every log line and problem is redacted for: as it is, with either
-   * end of line, in JSON and JSON in JSON, in a URL or a form, in hex, and in base64 also as a part of more. The
-   * answer lets it go again: a value that was guarded twice must be let go twice.
+   * end of line, in JSON and JSON in JSON, in a URL or a form, in hex, and in base64 also as a part of more, these two
+   * with white space amid them too; of a value of several lines also each line of eight characters or more. The answer
+   * lets it go again: a value that was guarded twice must be let go twice.
    */
   guard(value: string): () => void
   /** The text with every known secret value, and every short-lived token, replaced by `[redacted]`. */
@@ -62,64 +66,13 @@ const othersMayRead = 0o077
 /** Bytes of a file, as of a secret that is stored in a slot. */
 const mostBytes = 64 * 1024
 
-/** JSON of ASCII alone, as some programs write it. */
-const asciiOf = (json: string): string =>
-  json.replaceAll(/[^\0-\x7f]/gu, (sign) =>
-    Array.from({ length: sign.length }, (_, at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
-  )
-const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1)
-/** Bytes as `%c3` or `\u00e4`, in letters of the other size. */
-const otherCase = (text: string): string => text.replaceAll(/%[0-9A-F]{2}/gu, (sign) => sign.toLowerCase())
-const capitals = (text: string): string => text.replaceAll(/(?<=\\u)[0-9a-f]{4}/gu, (digits) => digits.toUpperCase())
-
-/**
- * Of bytes in the middle of others, what of their base64 is the same whatever stands around them: there are three
- * ways, by how many bytes stand before.
- */
-const base64Of = (bytes: Buffer): string[] => {
-  const inner = [0, 1, 2].map((before) =>
-    Buffer.concat([Buffer.alloc(before), bytes])
-      .toString('base64')
-      .slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3)),
-  )
-  return [...inner, bytes.toString('base64').replace(/=+$/u, '')]
-}
-
-/** A text in JSON, in JSON in JSON, in URLs and forms. */
-const writtenOf = (text: string): string[] => {
-  const whole = Buffer.from(text).toString()
-  const jsons = [jsonOf(text), asciiOf(jsonOf(text)), capitals(asciiOf(jsonOf(text)))]
-  const urls = [encodeURIComponent(whole), new URLSearchParams([['', whole]]).toString().slice(1)]
-  return [text, ...jsons, ...jsons.map(jsonOf), ...urls, ...urls.map(otherCase)]
-}
-/** Letters, digits and signs that JSON, URLs and forms write as they are. */
-const plain = /^[A-Za-z0-9._-]*$/u
-
-/** A text as it is written anywhere, and its bytes in hex and in base64. */
-const encodingsOf = (text: string): string[] => {
-  const bytes = Buffer.from(text)
-  const [hex, base64] = [bytes.toString('hex'), base64Of(bytes)]
-  return [
-    ...(plain.test(text) ? [text] : writtenOf(text)),
-    hex,
-    hex.toUpperCase(),
-    ...base64,
-    ...base64.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')),
-  ]
-}
-
-/** A value as it stands in texts, whatever ends its lines there. */
-const formsOf = (value: string): ReadonlySet<string> => {
-  const lines = value.replaceAll('\r\n', '\n')
-  return new Set([...new Set([value, lines, lines.replaceAll('\n', '\r\n')])].flatMap(encodingsOf))
-}
-
 export const createSecrets = ({ disk, root, unwritten }: SecretsOptions): Secrets => {
-  const known = createKnownValues()
+  const [written, encoded] = [createKnownValues(), createKnownValues()]
   const folder = path.join(root, 'secrets')
   const guard = (value: string): (() => void) => {
     if (value.length < shortestValue) return () => {}
-    const undo = Array.from(formsOf(value), known.add)
+    const forms = formsOf(value)
+    const undo = [...Array.from(forms.written, written.add), ...Array.from(forms.encoded, encoded.add)]
     return () => undo.forEach((letGo) => letGo())
   }
   const isThere = (name: string): boolean => disk.stat(path.join(folder, name)) !== undefined
@@ -170,7 +123,14 @@ export const createSecrets = ({ disk, root, unwritten }: SecretsOptions): Secret
     await disk.syncFolder(folder)
   }
   function* redacting(text: string): Portions<string> {
-    return withoutTokens(yield* known.replacing(text, mark), mark)
+    const solid = yield* withoutGaps(text)
+    const found = [yield* allOf(written.spans(text)), yield* allOf(encoded.spans(text))]
+    // Also in the text as it is: what an encoded value begins with may look like the end of a gap.
+    if (solid.length < text.length) {
+      const inSolid = yield* allOf(encoded.spans(solid))
+      found.push(yield* allOf(placedAmongGaps(text, inSolid)))
+    }
+    return withoutTokens(replaced(text, found.flat(), mark), mark)
   }
   return { find, faultOf, keep, drop, guard, redact: (text) => atOnce(redacting(text)), redacting }
 }
@@ -183,5 +143,8 @@ export const noSecrets: Secrets = {
   drop: () => Promise.resolve(),
   guard: () => () => {},
   redact: (text) => text,
-  redacting: (text) => createKnownValues().replacing(text, mark),
+  *redacting(text) {
+    yield
+    return text
+  },
 }

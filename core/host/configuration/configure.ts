@@ -1,6 +1,8 @@
 /** A plugin's configuration: the same layers as the daemon's own, with the plugin's struct and flags. */
 import path from 'node:path'
-import { readLayers, settingsOf, type Environment, type Flags } from '../../base/config.js'
+import { errors as configErrors, readLayers, settingsOf, type Environment, type Flags } from '../../base/config.js'
+import { Problem } from '../../base/errors.js'
+import { wrongToo } from '../../base/issue-rule.js'
 import { unknownFlag } from '../../base/text/unknown-flag.js'
 import type { AnyPlugin } from '../../plugin/contract.js'
 import { object, type JsonObject } from '../../base/schema.js'
@@ -93,17 +95,32 @@ export const checkFlags = ({ environment, flags, guard }: FlagSources, loaded: r
   }
 }
 
+/** The first fault, with the places of the others behind it. */
+const withOthers = (faults: readonly Problem[]): Problem => {
+  const [{ source = '', problem = '' } = {}, ...others] = faults.map(({ occurrence }) => occurrence.details ?? {})
+  const rest = wrongToo(others.map((other) => String(other['source'])))
+  return configErrors.config_invalid({ details: { source, problem: `${problem}${rest}` }, cause: faults[0] })
+}
+
 /**
- * Throws what is wrong with the file of a shipped plugin: without it guards and budgets would be missing. A safe start
- * leaves out those that the daemon can do without.
+ * Throws what is wrong with the files of shipped plugins: without them guards and budgets would be missing. A safe
+ * start leaves out those that the daemon can do without.
  */
 export const checkFiles = (
   options: ConfigureOptions & { readonly safe: boolean },
   shipped: readonly Loaded[],
 ): void => {
   const hasFile = filesIn(options)
+  const faults: Problem[] = []
   for (const entry of shipped)
-    if (entry.ok && (entry.candidate.required || !options.safe)) readConfig(options, entry.plugin, hasFile)
+    if (entry.ok && (entry.candidate.required || !options.safe))
+      try {
+        readConfig(options, entry.plugin, hasFile)
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== configErrors.config_invalid.code) throw error
+        faults.push(error)
+      }
+  if (faults.length > 0) throw withOthers(faults)
 }
 
 const flagsOf = (loaded: readonly Loaded[]): readonly string[] =>

@@ -174,6 +174,8 @@ export interface ListsParts {
   readonly root: string
   /** Contents by plugin that stand in for its file, for an embedding program. */
   readonly given?: Readonly<Record<string, JsonObject>>
+  /** Nothing that is wrong ends the start: it is left out, and told. */
+  readonly safe?: boolean
   /** Told every value of a file that is named like a secret, whatever else is wrong with its entry. */
   readonly guard?: (value: string) => void
 }
@@ -262,7 +264,7 @@ export const createLists = (parts: ListsParts): Lists => {
       const open = unread(plugin, unsafeCast<ListSpec>(spec))
       look(open, true)
       const vital = spec.isVital !== undefined && open.faults.has(wholeFile) ? wholeFile : open.vital
-      if (vital !== undefined) throw vitalFault(open, vital)
+      if (vital !== undefined && parts.safe !== true) throw vitalFault(open, vital)
       opened.set(spec.file, open)
       const list: List<T, B> = {
         source: sourceOf(spec),

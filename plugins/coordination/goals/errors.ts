@@ -45,3 +45,25 @@ export const completeGoal = defineErrors({
     action: 'Set a new one with POST /v1/sessions/{session_id}/goal.',
   },
 })
+
+/** The same of what a model asks for: it has no routes, and what a person has cleared is not its to set. */
+export const goalToolErrors = defineErrors({
+  goal_not_found: {
+    status: 404,
+    domain: 'goals',
+    detail: 'The session {session_id} has no goal that is not complete.',
+    action: 'There is nothing to complete. Call create_goal only if a person asks for a new goal.',
+  },
+  goal_already_exists: {
+    status: 409,
+    domain: 'goals',
+    detail: 'The session {session_id} has a goal that is not complete.',
+    action: 'Read it with get_goal, and leave it as it is: only a person changes or clears it.',
+  },
+  goal_conflict: {
+    status: 409,
+    domain: 'goals',
+    detail: 'The goal is {goal_id} in version {version}, not the one that you were asked with: it was changed since.',
+    action: 'Read it with get_goal, and call update_goal again only if its objective as it is now is reached.',
+  },
+})

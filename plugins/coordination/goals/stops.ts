@@ -41,7 +41,7 @@ export const stopOf = (
 ): Stop | undefined => {
   if (last !== undefined && last.status !== 'completed') {
     const [code, text] = told(errorOf(last))
-    const how = `its run ${last.run_id} is ${last.status}`
+    const how = `its run ${last.run_id} ${last.status === 'failed' ? 'failed' : `was ${last.status}`}`
     return budgetCodes.has(code) ? limited(code, `${how}: ${text}`) : paused(`run_${last.status}`, `${how}.`)
   }
   if (isSpent(goal, moment)) return limited(ownBudgetCode, `${used(goal, moment)}.`)

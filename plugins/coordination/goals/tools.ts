@@ -4,7 +4,7 @@ import type { SystemSection } from '../../execution/models/contract.js'
 import { defineTool, failedCall, type Tool, type ToolCall } from '../../execution/tools/contract.js'
 import { Objective } from '../../execution/sessions/contract.js'
 import type { AskedGoals } from './asked.js'
-import { goalErrors } from './errors.js'
+import { goalToolErrors } from './errors.js'
 import { created, stopped, type GoalRecord } from './record.js'
 import { isOpen } from './service.js'
 import type { GoalStore } from './store.js'
@@ -27,10 +27,10 @@ const outputOf = (store: GoalStore, goal: GoalRecord): Json => unsafeCast<Json>(
 
 /** The goal as it is now. Throws if it is not the one that the model means: somebody else has changed it since. */
 const meantGoal = ({ store, asked }: ToolParts, { session_id, run_id }: ToolCall): GoalRecord => {
-  const goal = store.get(session_id)
-  const { goal_id, version, status } = goal
-  if (status === 'complete') throw goalErrors.goal_not_found({ details: { session_id } })
-  if (!asked.isOf(run_id, goal)) throw goalErrors.goal_conflict({ details: { goal_id, version, session_id } })
+  const goal = store.find(session_id)
+  if (goal === undefined || !isOpen(goal)) throw goalToolErrors.goal_not_found({ details: { session_id } })
+  const { goal_id, version } = goal
+  if (!asked.isOf(run_id, goal)) throw goalToolErrors.goal_conflict({ details: { goal_id, version, session_id } })
   return goal
 }
 
@@ -63,7 +63,8 @@ const createGoal = ({ store, ids }: ToolParts): Tool =>
       token_budget: optional(doc(integer({ min: 1, max: 1_000_000_000_000 }), 'Tokens that it may use at most.')),
     }),
     run: (wish, { session_id, run_id }) => {
-      if (isOpen(store.find(session_id))) return failedCall(goalErrors.goal_already_exists({ details: { session_id } }))
+      if (isOpen(store.find(session_id)))
+        return failedCall(goalToolErrors.goal_already_exists({ details: { session_id } }))
       const draft = {
         ...wish,
         goal_id: ids.make('goal'),
@@ -76,7 +77,7 @@ const createGoal = ({ store, ids }: ToolParts): Tool =>
         type: 'result',
         output: outputOf(store, make()),
         apply(tx) {
-          if (isOpen(store.find(session_id))) throw goalErrors.goal_already_exists({ details: { session_id } })
+          if (isOpen(store.find(session_id))) throw goalToolErrors.goal_already_exists({ details: { session_id } })
           store.put(tx, make(tx.now))
         },
       }

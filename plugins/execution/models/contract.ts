@@ -34,7 +34,7 @@ export type { ModelFamily } from './family.js'
 /** Whether a route can be used. */
 export type { Readiness } from './bounds/taken-readiness.js'
 /** Why a model call failed, by what can be done about it. */
-export type { FailureClass } from './bounds/failure-class.js'
+export { failureClasses, type FailureClass } from './bounds/failure-class.js'
 /** The longest wait that a server may ask for, milliseconds; what servers say of limits, and what is known of it. */
 export { longestHintMs, type PaceView, type RateLimit, type RouteEvent } from './bounds/rate-limit.js'
 /** A failed model call. */

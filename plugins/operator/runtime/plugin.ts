@@ -24,7 +24,8 @@ export default definePlugin({
   config: object({}),
   register(ctx, { host, interception, seal }) {
     const [settings, sections] = [ctx.view(RuntimeSettings), ctx.view(RuntimeSections)]
-    const revisions = declareRevisions(ctx.state, createSealing(seal, settings))
+    const sealing = createSealing(seal, settings)
+    const revisions = declareRevisions(ctx.state, sealing)
     const members = () => [...sections(), ...settingSections(settings(), store.get)]
     const view = { schema: runtimeView(members), collect: () => collectSections(members(), ctx.log) }
     const store = createSettings({
@@ -46,7 +47,7 @@ export default definePlugin({
     ctx.contribute(RuntimeSections, ...ownSections(host, revisions, store))
     ctx.routes(...runtimeRoutes({ view, revisions, settings, store }))
     ctx.contribute(StatusSections, { name: 'runtime', ...view })
-    ctx.health({ id: 'settings', check: () => unfitWarnings(store.unfit(), store) })
+    ctx.health({ id: 'settings', check: () => unfitWarnings(store.unfit(), { ...store, hasKey: sealing.hasKey }) })
     const note = (change: ListChange): void => {
       store.note(change).catch((error: unknown) => {
         ctx.log.warn('a change of a file is in force and could not become a revision', { file: change.file, error })

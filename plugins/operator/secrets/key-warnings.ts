@@ -65,7 +65,7 @@ interface Waiting {
   readonly lasting: number
 }
 
-/** Nothing can be stored again while there is no key in force. */
+/** Nothing can be stored again while there is no key in force; one that is must stay, for what is newer needs it. */
 const putBack = (place: Place, { key_id, secrets, lasting }: Waiting, fault: KeyFault | undefined): string => {
   const { file } = place
   const instead = [
@@ -75,10 +75,13 @@ const putBack = (place: Place, { key_id, secrets, lasting }: Waiting, fault: Key
       ? [`give reply targets that have headers again, if there are any: ${commandLine('secrets forget-key', key_id)}`]
       : []),
   ]
-  return (
-    `Put the key with this id back as ${file} with mode 0600, or name its file with --secrets-key-file or ` +
-    `--secrets-previous-key-file, and start again. If it is lost for good, ${instead.join('; ')}`
-  )
+  const back =
+    fault === undefined
+      ? 'Another key is in force: leave it where it is. Put the one with this id into a file of its own with mode ' +
+        '0600, and start again with that as --secrets-previous-key-file: what it opens is encrypted anew.'
+      : `Put the key with this id back as ${file} with mode 0600, or name its file with --secrets-key-file or ` +
+        '--secrets-previous-key-file, and start again.'
+  return `${back} If it is lost for good, ${instead.join('; ')}`
 }
 
 export interface KeyWarningParts {

@@ -5,8 +5,8 @@ const words = { opaque_secret: 'a secret', api_key: 'the key of an API', oauth_a
 
 const renew = 'Store a new value in it; log in again if it is an account.'
 const action =
-  'Start the daemon with the key that key_id names: put it back as secrets/slots.key with mode 0600, or name it with ' +
-  '--secrets-key-file or --secrets-previous-key-file; or store the secret again.'
+  'Start the daemon with the key that key_id names: put it into a file of its own with mode 0600, and name that with ' +
+  '--secrets-previous-key-file; or store the secret again. A secrets/slots.key that is there is another key: leave it.'
 
 interface Seen {
   readonly problem: string | undefined

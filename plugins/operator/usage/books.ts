@@ -8,6 +8,7 @@ import { costOf, type Prices } from './prices.js'
 import type { SessionIds } from './session-ids.js'
 import type { SessionTotals } from './session-totals.js'
 import { withSessionCall, type UsageStore } from './store.js'
+import type { Unpriced } from './unpriced.js'
 
 export interface BookParts {
   readonly store: UsageStore
@@ -17,6 +18,7 @@ export interface BookParts {
   readonly prices: Prices
   readonly days: Days
   readonly budgets: Budgets
+  readonly unpriced: Pick<Unpriced, 'called'>
   /** Those of other plugins. */
   readonly limits: () => readonly UsageLimit[]
 }
@@ -29,6 +31,7 @@ export const createBooks = ({
   prices,
   days,
   budgets,
+  unpriced,
   limits,
 }: BookParts): UsageBooks & { metrics: Metric[] } => {
   const measured = createUsageMetrics()
@@ -58,6 +61,7 @@ export const createBooks = ({
       day_books.add(tx, day, { call, session })
       tx.after(() => {
         measured.add(route, sums)
+        if (price === undefined) unpriced.called(route, model)
         if (session_id !== undefined) session_ids.add(session_id)
       })
       return price === undefined ? { sums } : { sums, price: prices.version }

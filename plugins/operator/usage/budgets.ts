@@ -14,7 +14,8 @@ export interface Limit {
 }
 export type Limits = Readonly<Record<Budgeted, Limit>>
 
-const micro = (usd: number): number => Math.round(usd * 1e6)
+/** What is less than a millionth counts as one: 0 is no limit. */
+const micro = (usd: number): number => (usd === 0 ? 0 : Math.max(1, Math.round(usd * 1e6)))
 
 export const limitsOf = (config: UsageConfig): Limits => ({
   run: { output_tokens: config.max_run_output_tokens, cost_microusd: micro(config.max_run_cost_usd) },
@@ -28,7 +29,6 @@ export interface BudgetParts {
   readonly days: Days
   readonly clock: Clock
   readonly limits: Limits
-  readonly priced: boolean
 }
 
 export interface Budgets {
@@ -70,7 +70,7 @@ export const createBudgets = (parts: BudgetParts): Budgets => {
     const day = usedUp(limits.day, sums)
     return day === undefined ? undefined : refused('day', day, `It is free again at ${moment(free_at_ms)}.`)
   }
-  return { refusal, today, health: { id: 'budgets', check: () => [...dayWarning(parts, today()), ...unpriced(parts)] } }
+  return { refusal, today, health: { id: 'budgets', check: () => dayWarning(parts, today()) } }
 }
 
 const refused = (of: Budgeted, used: string, free: string): string => `${budgetExhausted(of)}: ${used}. ${free}`
@@ -95,16 +95,3 @@ const dayWarning = ({ limits }: BudgetParts, { day, sums, free_at_ms }: ReturnTy
     },
   ]
 }
-
-/** A budget in dollars that nothing more counts towards: what had a price earlier still does. */
-const unpriced = ({ limits, priced }: BudgetParts): Warning[] =>
-  priced || limits.session.cost_microusd + limits.day.cost_microusd === 0
-    ? []
-    : [
-        {
-          severity: 'warning',
-          code: 'budget_without_prices',
-          message: 'A budget is set in US dollars, and there are no prices: nothing more counts towards it.',
-          action: 'Add [[prices]] to config/usage.toml and restart the daemon, or set a budget of output tokens.',
-        },
-      ]

@@ -1,5 +1,6 @@
 import {
   array,
+  commandErrors,
   defineCommand,
   number,
   open,
@@ -22,6 +23,8 @@ const Row = open({
 })
 type Row = Infer<typeof Row>
 
+const isDay = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/u.test(text)
+
 const cells = ({ calls, input_tokens, output_tokens, cost_microusd, ...of }: Row): string[] => [
   visibleLine(of.day ?? of.session_id ?? of.route ?? of.purpose ?? ''),
   String(calls),
@@ -30,9 +33,17 @@ const cells = ({ calls, input_tokens, output_tokens, cost_microusd, ...of }: Row
   cost_microusd === undefined ? '-' : (cost_microusd / 1e6).toFixed(6),
 ]
 
+/** Days as they follow each other; of everything else first what cost most, or had most tokens. */
+const ordered = (rows: readonly Row[]): readonly Row[] => {
+  const tokens = (row: Row): number => row.input_tokens + row.output_tokens
+  return rows.some(({ day }) => day !== undefined)
+    ? rows
+    : rows.toSorted((a, b) => (b.cost_microusd ?? 0) - (a.cost_microusd ?? 0) || tokens(b) - tokens(a))
+}
+
 const showRows = (rows: Row[]): string => {
   if (rows.length === 0) return 'Nothing was used.'
-  const table = [['', 'calls', 'input', 'output', 'USD'], ...rows.map(cells)]
+  const table = [['', 'calls', 'input', 'output', 'USD'], ...ordered(rows).map(cells)]
   const widths = [0, 1, 2, 3, 4].map((at) => Math.max(...table.map((line) => line[at]?.length ?? 0)))
   return table
     .map((line) =>
@@ -56,11 +67,20 @@ export const commands: readonly Command[] = [
       'session-id': { kind: 'text', summary: 'Only what this session used.' },
     },
     choices: { by: ['day', 'session', 'route', 'purpose'] },
-    run: ({ client, flags }) => {
+    run: async ({ client, flags }) => {
+      const { from, to } = flags
+      // Where one of them is no day, the daemon says so.
+      if (typeof from === 'string' && typeof to === 'string' && isDay(from) && isDay(to) && from > to)
+        throw commandErrors.flag_invalid({ details: { flag: 'from', problem: 'must not be later than --to' } })
       const query = new URLSearchParams()
       for (const name of ['by', 'from', 'to', 'session-id'])
         if (typeof flags[name] === 'string') query.set(name.replace('-', '_'), flags[name])
-      return client.get(`/v1/usage?${query.toString()}`)
+      const rows = await client.get(`/v1/usage?${query.toString()}`)
+      const session_id = flags['session-id']
+      // Nothing is said of a session that there is none of; sums outlast sessions.
+      if (typeof session_id === 'string' && Array.isArray(rows) && rows.length === 0)
+        await client.get(`/v1/sessions/${encodeURIComponent(session_id)}`)
+      return rows
     },
     answer: array(Row),
     show: showRows,

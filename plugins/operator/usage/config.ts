@@ -17,7 +17,7 @@ const price = (sentence: string) =>
 const most = (fallback: number, sentence: string) =>
   doc(defaulted(integer({ min: 0 }), fallback), `${sentence} 0 is no limit.`)
 const dollars = (fallback: number, sentence: string) =>
-  doc(defaulted(number({ min: 0, max: 1e9 }), fallback), `${sentence} 0 is no limit.`)
+  doc(defaulted(number({ min: 0, max: 1e9 }), fallback), `${sentence} 0 is no limit, less than a millionth is one.`)
 
 export const Price = object({
   route: optional(
@@ -49,6 +49,9 @@ export const Price = object({
 })
 export type Price = Infer<typeof Price>
 
+/** Of one run where nobody says another. */
+export const defaultRunCostUsd = 500
+
 export const usageConfig = object({
   prices: doc(
     defaulted(array(Price, { max: 1000 }), []),
@@ -65,7 +68,7 @@ export const usageConfig = object({
     'Where days begin.',
   ),
   max_run_output_tokens: most(1_000_000, 'Output tokens of one run.'),
-  max_run_cost_usd: dollars(500, 'Cost of one run, US dollars.'),
+  max_run_cost_usd: dollars(defaultRunCostUsd, 'Cost of one run, US dollars.'),
   max_session_output_tokens: most(0, 'Output tokens of one session.'),
   max_session_cost_usd: dollars(0, 'Cost of one session, US dollars.'),
   max_day_output_tokens: most(0, 'Output tokens of a day, of all sessions.'),

@@ -1,6 +1,7 @@
 /** What model calls used and cost. Rules: docs/rules/usage.md. */
 import {
   answerOf,
+  commandLine,
   definePoint,
   defineToken,
   doc,
@@ -152,6 +153,12 @@ export const refusalParts = (refusal: string): { readonly code: string; readonly
 /** Whose budget the error of a run, or a part of it, tells of. */
 export const budgetOf = (error: string): Budgeted | undefined =>
   (['run', 'session', 'day'] as const).find((of) => error.includes(usedUp(of)))
+
+/** The line that shows what has used up the budget that a refusal, or a part of it, tells of. */
+export const usageLine = (refusal: string, session_id: string | undefined): string =>
+  session_id !== undefined && budgetOf(refusal) === 'session'
+    ? commandLine('usage --session-id', session_id)
+    : commandLine('usage')
 
 /** Keeps what is used, and says when it is enough. */
 export interface UsageBooks {

@@ -2,7 +2,7 @@
 import type { Clock } from '../../../../core/plugin.js'
 import type { Consultations, Consulted } from '../../consultations/contract.js'
 import type { Interception, Invocation } from '../../interception/contract.js'
-import type { Usage } from '../../models/contract.js'
+import { failureClasses, type Usage } from '../../models/contract.js'
 import type { RunRecord } from '../../runs/contract.js'
 import type { CompactionCause, JournalEntry } from '../../sessions/contract.js'
 import type { Budget } from './budget.js'
@@ -89,10 +89,14 @@ const question = ({ run, isRunning, part, budget, wish }: Compaction, contexts: 
 /** Signs that have a shape. */
 const seen = /[^\s\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\ufffd]/u
 
+const classes: ReadonlySet<string> = new Set(failureClasses)
+/** What a model failed with is called as where a run fails with it. */
+const codeOf = (code: string): string => (classes.has(code) ? `model_${code}` : code)
+
 const judged = (compaction: Compaction, answer: Consulted): Compacted => {
   const { cause, part, budget, weigh } = compaction
   const usage = answer.usage === undefined ? {} : { usage: { ...answer.usage } }
-  if (answer.type === 'failed') return { ...failed(cause, answer.code, answer.message), ...usage }
+  if (answer.type === 'failed') return { ...failed(cause, codeOf(answer.code), answer.message), ...usage }
   const summary = answer.text.trim()
   if (!seen.test(summary)) return { ...failed(cause, 'summary_empty', 'The model gave no summary.'), ...usage }
   const after = part.kept + weigh(summaryMessage(summary))

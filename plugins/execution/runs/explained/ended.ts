@@ -1,7 +1,7 @@
 /** What is still to come of a run that has ended (explanations-7). */
 import { commandLine, count } from '../../../../core/plugin.js'
 import type { DeliveryView } from '../../deliveries/contract.js'
-import { refusalParts } from '../../../operator/usage/contract.js'
+import { refusalParts, usageLine } from '../../../operator/usage/contract.js'
 import type { Reason } from '../../../operator/explanations/contract.js'
 import type { TerminalRun } from '../record/run-record.js'
 import type { ControlContext } from '../lifecycle/executor.js'
@@ -43,7 +43,10 @@ const notCompleted = (context: EndParts, run: TerminalRun): readonly Reason[] =>
   const refused = context.books()?.refusal({ session_id })
   // A retry would be refused as well.
   if (refused !== undefined)
-    return [{ code: 'budget', text: refusalParts(refused).message, commands: [commandLine('usage')] }, still()]
+    return [
+      { code: 'budget', text: refusalParts(refused).message, commands: [usageLine(refused, session_id)] },
+      still(),
+    ]
   const lacking = lackingReasons(context, session_id)
   return lacking.length > 0 ? [...lacking, still()] : [{ ...still(), commands: [commandLine('runs retry', run_id)] }]
 }

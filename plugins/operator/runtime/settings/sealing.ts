@@ -9,6 +9,8 @@ export interface Sealing {
   seal(values: JsonObject): JsonObject
   /** What does not open stays sealed. */
   open(values: JsonObject): JsonObject
+  /** Whether there is a key in force. */
+  hasKey(): boolean
   /** Whether anything of it is in the clear or under another key. */
   isOld(values: JsonObject): boolean
 }
@@ -62,6 +64,14 @@ export const createSealing = (
     return changed
   }
   return {
+    hasKey() {
+      try {
+        return service()?.keyId() !== undefined
+      } catch (error) {
+        if (error instanceof Problem) return false
+        throw error
+      }
+    },
     seal: (values) => change(values, (to, value, setting) => (isSealed(value) ? value : sealOne(to, value, setting))),
     open: (values) =>
       change(values, (from, value, setting) => (isSealed(value) ? openOne(from, value, setting) : value)),

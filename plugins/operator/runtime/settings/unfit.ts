@@ -43,21 +43,27 @@ export const faultOf = ({ schema, check, secret }: RuntimeSetting, value: Json):
 
 export const unfitWarnings = (
   unfit: readonly Unfit[],
-  { isLocked, get }: Pick<Settings, 'isLocked' | 'get'>,
+  { isLocked, get, hasKey }: Pick<Settings, 'isLocked' | 'get'> & { readonly hasKey: () => boolean },
 ): readonly Warning[] =>
-  unfit.map((one) => (isLocked(one.setting) ? lockedWarning(one.setting) : unfitWarning(one, get)))
+  unfit.map((one) => (isLocked(one.setting) ? lockedWarning(one.setting, hasKey()) : unfitWarning(one, get)))
 
 /** The command line that goes on without what is kept of a setting with secrets, and needs no key. */
 export const lineWithout = ({ emptiedBy }: RuntimeSetting): string =>
   emptiedBy ?? commandLine('runtime rollback --target-revision 0')
 
-const lockedWarning = (setting: RuntimeSetting): Warning => ({
+/** A key that is here opens what is newer. */
+const putBack = (hasKey: boolean): string =>
+  hasKey
+    ? 'Put that key into a file of its own with mode 0600, and start again with it as --secrets-previous-key-file.'
+    : 'Put the key back as secrets/slots.key in the state root with mode 0600 and start again.'
+
+const lockedWarning = (setting: RuntimeSetting, hasKey: boolean): Warning => ({
   severity: 'error',
   code: 'setting_locked',
-  message: `What was kept of the setting ${setting.name} cannot be decrypted: its key is not here.`,
-  action:
-    'Put the key back as secrets/slots.key in the state root with mode 0600 and start again. ' +
-    `To go on without what was kept: ${lineWithout(setting)}`,
+  message:
+    `What was kept of the setting ${setting.name} cannot be decrypted: ` +
+    (hasKey ? 'the key that is here is another one. Leave it where it is.' : 'its key is not here.'),
+  action: `${putBack(hasKey)} ` + `To go on without what was kept: ${lineWithout(setting)}`,
   related_id: setting.name,
 })
 

@@ -1,26 +1,14 @@
 /** The forms in which a known value may stand in a text. */
 import test from 'ava'
-import { createSecrets } from '../../../../core/base/text/secrets.js'
+import { guarding } from '../../../support/guarding.js'
+import { isLinear } from '../../../support/linear.js'
 
-const noFiles = {
-  stat: () => undefined,
-  readFile: () => undefined,
-  makeFolder: () => Promise.resolve(),
-  replace: () => Promise.resolve(),
-  unlink: () => Promise.resolve(),
-  syncFolder: () => Promise.resolve(),
-  list: () => [],
-}
-const guarding = (value: string) => {
-  const secrets = createSecrets({ disk: noFiles, root: '/nowhere', unwritten: () => new Error('no disk') })
-  secrets.guard(value)
-  return secrets.redact
-}
+const redacting = (value: string): ((text: string) => string) => guarding(value).redact
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 test('secrets-21: a value is known in hex of either case and in base64 as a part of more, whatever stands before it', (t) => {
   const value = 'cänary-key?one>~'
-  const redact = guarding(value)
+  const redact = redacting(value)
   const hex = Buffer.from(value).toString('hex')
   for (const form of [value, hex, hex.toUpperCase()]) t.is(redact(`x ${form} y`), 'x [redacted] y')
   for (const before of ['', 'u', 'us', 'use', 'user:', 'Basic '])
@@ -40,16 +28,84 @@ test('secrets-21: a value is known in JSON in JSON, with escapes, in URLs and fo
   const escaped = json.replace('ä', '\\u00e4')
   const url = encodeURIComponent(value)
   const form = new URLSearchParams([['', value]]).toString().slice(1)
-  const redact = guarding(value)
+  const redact = redacting(value)
   const forms = [json, JSON.stringify(json).slice(1, -1), escaped, escaped.replace('00e4', '00E4'), url, form]
   const lower = (text: string): string => text.replaceAll(/%../gu, (sign) => sign.toLowerCase())
   const crlf = value.replace('\n', '\r\n')
   const more = [JSON.stringify(escaped).slice(1, -1), lower(url), lower(form), crlf, JSON.stringify(crlf).slice(1, -1)]
   for (const one of [...forms, ...more]) t.is(redact(`x ${one} y`), 'x [redacted] y', one)
-  t.is(guarding(crlf)(`x ${value} y`), 'x [redacted] y')
+  t.is(redacting(crlf)(`x ${value} y`), 'x [redacted] y')
 })
 
 test('secrets-21: a value of fewer than six characters is no value that is looked for', (t) => {
-  t.is(guarding('short')('a short word'), 'a short word')
-  t.is(guarding('shorts')('a shorts word'), 'a [redacted] word')
+  t.is(redacting('short')('a short word'), 'a short word')
+  t.is(redacting('shorts')('a shorts word'), 'a [redacted] word')
+})
+
+/** Made up, of as many lines as a key has. */
+const bytes = Array.from({ length: 200 }, (_, at) => String.fromCharCode(33 + ((at * 37) % 90))).join('')
+const wrapped = (text: string, width: number): string[] => text.match(new RegExp(`.{1,${width}}`, 'gu')) ?? []
+const keyLines = wrapped(base64(bytes), 64)
+const pem = ['-----BEGIN KEY-----', ...keyLines, '-----END KEY-----'].join('\n')
+
+test('secrets-21: each line of a value of several lines is known by itself, the marks around a key and words are not', (t) => {
+  for (const value of [pem, pem.replaceAll('\n', '\r\n'), pem.replaceAll('\n', '\\n')]) {
+    const redact = redacting(value)
+    for (const line of keyLines) t.is(redact(`a line: ${line}`), 'a line: [redacted]')
+    t.is(redact('-----BEGIN KEY-----'), '-----BEGIN KEY-----')
+  }
+  const redact = redacting('elephant\n{\n  "key": "a1b2c3",\n  "n": 1\n}')
+  t.is(redact('an elephant, {, "n": 1'), 'an elephant, {, "n": 1')
+  t.is(redact('"key": "a1b2c3", and {"line":"\\"key\\": \\"a1b2c3\\","}'), '[redacted] and {"line":"[redacted]"}')
+})
+
+test('secrets-21: a value is known in base64 and hex with white space amid it, also where JSON tells of that', (t) => {
+  const value = `key-${bytes}`
+  const redact = redacting(value)
+  const hex = Buffer.from(value).toString('hex')
+  const dumps = [
+    wrapped(base64(value), 76).join('\n'),
+    wrapped(base64(value), 64).join('\r\n'),
+    wrapped(hex, 60).join('\n'),
+    wrapped(hex, 32)
+      .map((line) => ` ${wrapped(line, 2).join(' ')}`)
+      .join('\n')
+      .trim(),
+  ]
+  for (const dump of dumps) {
+    const json = JSON.stringify(dump).slice(1, -1)
+    for (const form of [dump, json, JSON.stringify(json).slice(1, -1)])
+      t.regex(redact(`it is\n${form}\nand \\ more of it`), /^it is\n\[redacted\]=*\nand \\ more of it$/u)
+  }
+  for (const line of wrapped(base64(value).replace(/=+$/u, ''), 76)) t.is(redact(line), '[redacted]')
+  t.is(
+    redact(`the value ${value.slice(0, 10)} ${value.slice(10)}`),
+    `the value ${value.slice(0, 10)} ${value.slice(10)}`,
+  )
+})
+
+test('secrets-21: what stands before an encoded value does not hide it, and values that overlap go as one', (t) => {
+  const redact = redacting('nothing-else')
+  const hex = Buffer.from('nothing-else').toString('hex')
+  for (const before of ['\\', '\\n', '\n', 'x ', `${'\\'.repeat(70_000)}n`])
+    t.is(redact(`${before}${hex}`), `${before}[redacted]`)
+  t.is(redact(`${hex} ${wrapped(hex, 3).join(' ')}${hex}\t.`), '[redacted] [redacted][redacted]\t.')
+  const begins = base64('nothing-else')
+  t.is(redact(`C:\\${begins}`), 'C:\\[redacted]', 'its first letter is no line end of a JSON text')
+})
+
+test('secrets-21: long texts of gaps are read in portions and in linear time', (t) => {
+  const secrets = guarding('nothing-else')
+  const hex = wrapped(Buffer.from('nothing-else').toString('hex'), 2).join('\n')
+  const text = 'a word, '.repeat(100_000)
+  const work = secrets.redacting(`${text}${hex} ${text}${hex}`)
+  let portions = 0
+  let step = work.next()
+  for (; step.done !== true; step = work.next()) portions += 1
+  t.true(portions > 20)
+  t.is(step.value, `${text}[redacted] ${text}[redacted]`)
+  for (const part of ['\\', '\\\\n', ' ', '\n', '6', '6e ']) {
+    const redact = (size: number): void => void secrets.redact(part.repeat(size))
+    t.true(isLinear(redact, 300_000), part)
+  }
 })

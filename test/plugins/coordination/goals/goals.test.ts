@@ -216,6 +216,9 @@ for (const [method, tool, [first, then], input, code, left] of meanwhile)
     await until(daemon, (await submit(daemon, 's1', 'go')).run_id, 'completed')
     const result = model.requests.at(-1)?.messages.at(-1)?.content[0]
     t.like(result, { type: 'tool_result', is_error: true, output: { error: { code } } })
+    const { message, action } = unsafeCast<any>(result).output.error
+    t.notRegex(`${message} ${action}`, /\/v1\/|GET|POST|PATCH|DELETE/u, 'a model has no routes')
+    t.regex(action, code === 'goal_not_found' ? /only if a person asks/u : /get_goal/u)
     const goal = await goalOf(daemon)
     if (left === undefined) t.is(goal, undefined)
     else t.like(goal, left)
@@ -396,7 +399,7 @@ test('goals-8, goals-12: of a budget of the daemon that is used up the warning s
     await daemon.request('POST', path, { objective })
     const { stop_code, stop_reason } = await still(daemon)
     t.is(stop_code, 'budget_exhausted')
-    t.regex(stop_reason, new RegExp(`^its run run_\\w+ is failed: the budget of the ${of} is used up: 2 of 2 `, 'u'))
+    t.regex(stop_reason, new RegExp(`^its run run_\\w+ failed: the budget of the ${of} is used up: 2 of 2 `, 'u'))
     const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
     const { action } = warnings.find(({ code }: any) => code === 'goal_stopped')
     t.is(action, `${help} To hear no more of it: holdfast goals clear s1`)

@@ -137,7 +137,7 @@ test('prompt-9: three compactions that fail or win nothing are the last of a ses
   t.deepEqual(
     (await daemon.compactions()).map(({ type, code, given_up }) => [type, code, given_up]),
     [
-      ['compaction_failed', 'overloaded', undefined],
+      ['compaction_failed', 'model_overloaded', undefined],
       ['compaction_failed', 'summary_useless', undefined],
       ['compaction_failed', 'summary_empty', true],
     ],
@@ -160,7 +160,7 @@ test('prompt-7, usage-2: a compaction that fails without a word about tokens is 
   const runs = []
   for (const name of ['one', 'two', 'three', 'four']) runs.push(await daemon.run(name))
   const [failed] = await daemon.compactions()
-  t.like(failed, { type: 'compaction_failed', code: 'bad_request', usage: undefined })
+  t.like(failed, { type: 'compaction_failed', code: 'model_bad_request', usage: undefined })
   t.is(runs.find(({ run_id }) => run_id === failed.run_id).usage.calls, 2)
   t.deepEqual(await booked(daemon), { run: daemon.asked.length })
 })
@@ -192,7 +192,7 @@ test('prompt-11, usage-12: a compaction that people ask for is booked as one, ho
   const runs = []
   for (const name of ['one', 'two', 'three']) runs.push(await daemon.run(name))
   const compact = async () => (await daemon.request('POST', '/v1/sessions/s1/compact')).body
-  t.like(await compact(), { compacted: false, code: 'bad_request' })
+  t.like(await compact(), { compacted: false, code: 'model_bad_request' })
   t.deepEqual(await booked(daemon), { compaction: 1, run: 3 })
   rules.pre_compact = () => ({ block: 'Not now.' })
   t.like(await compact(), { compacted: false, code: 'hook_blocked' })

@@ -1,5 +1,5 @@
 /** Settings whose key is lost: what is kept of them stays as it is, and nothing else waits for the key. */
-import { rename } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
@@ -57,6 +57,27 @@ test('runtime-29: others are set too where an earlier key opens what is kept and
   t.is((await set(second, 'permission-mode', { mode: 'plan' })).body.permission_mode, 'plan')
   t.deepEqual((await second.request('GET', '/v1/runtime/hooks')).body.hooks, hooks)
   t.is((await set(second, 'rollback')).body.permission_mode, 'default')
+})
+
+test('runtime-40, secrets-5: where another key is in the place of the lost one, what is told has both', async (t) => {
+  const { root, key, lost, daemon } = await startLocked(t)
+  await daemon.stop()
+  await writeFile(key, `${'0123456789abcdef'.repeat(4)}\n`, { mode: 0o600 })
+  const second = await startTestDaemon(t, { root })
+  t.is(
+    (await second.request('POST', '/v1/runtime/secrets', { slot_id: 'new', state: { value: 'canary' } })).status,
+    200,
+  )
+  const told = second.daemon.view.warnings().find(({ code }) => code === 'setting_locked')
+  t.regex(told?.message ?? '', /the key that is here is another one\. Leave it where it is\.$/u)
+  t.regex(told?.action ?? '', /^Put that key into a file of its own .* as --secrets-previous-key-file\. To go on/u)
+  await second.stop()
+  const third = await startTestDaemon(t, { root, flags: { 'secrets-previous-key-file': lost } })
+  t.deepEqual((await third.request('GET', '/v1/runtime/hooks')).body.hooks, hooks)
+  await third.stop()
+  const fourth = await startTestDaemon(t, { root })
+  t.deepEqual((await fourth.request('GET', '/v1/runtime/hooks')).body.hooks, hooks, 'it was encrypted anew')
+  t.like((await fourth.request('GET', '/v1/runtime/secrets/new')).body.details, { readable: true })
 })
 
 test('runtime-40: what cannot be encrypted is refused with the way to go on without it', async (t) => {

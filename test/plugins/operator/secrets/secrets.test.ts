@@ -485,3 +485,14 @@ test('secrets-6: where no key could be made yet, the warning does not ask for on
   t.regex(told(true)[0] ?? '', /^The daemon makes the first key by itself/u)
   t.regex(told(false)[0] ?? '', /^Put the key back/u)
 })
+
+test('secrets-5: where another key is in force nobody is told to write over it', (t) => {
+  const keys = { fault: undefined, previousFault: undefined, find: () => undefined }
+  const [slots, lasting] = [
+    { groups: () => ['k1'], count: () => 1 },
+    { groups: () => [], count: () => 0 },
+  ]
+  const [told] = keyWarnings({ keys, slots, lasting, root: '/r', isFresh: () => false } as any)
+  t.notRegex(told?.action ?? '', /slots\.key/u)
+  t.regex(told?.action ?? '', /^Another key is in force: leave it where it is\..* as --secrets-previous-key-file/u)
+})

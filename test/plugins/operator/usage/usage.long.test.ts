@@ -11,6 +11,7 @@ import {
   type TestDaemon,
 } from '../../../support/daemon.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { readMetrics } from '../../../support/prometheus.js'
 import { day, retain, weekOfRuns } from '../../../support/retention.js'
 import { openSession, submit, until } from '../../../support/runs.js'
@@ -213,6 +214,25 @@ test('usage-3: from and to leave out other days, sessions come in pages, and wha
     t.is((await daemon.request('GET', `/v1/usage?${wrong}`)).status, 400, wrong)
 })
 
+test('usage-3: on the command line what cost or used most comes first, and of a session that is not there nothing is said', async (t) => {
+  const { daemon } = await start(t, (_, count) => says({ output_tokens: 10 * count }))
+  for (const session of ['a', 'b', 'c']) await run(daemon, session)
+  await openSession(daemon, 'idle')
+  const line = createCommandLine(daemon)
+  t.regex((await line('usage', '--by', 'session')).out, /^c .*\nb .*\na .*$/mu)
+  t.deepEqual((await line('usage', '--by', 'session', '--output', 'json')).out.match(/(?<="session_id": ?")\w+/gu), [
+    'a',
+    'b',
+    'c',
+  ])
+  t.like(await line('usage', '--session-id', 'idle'), { code: 0, out: 'Nothing was used.\n' })
+  const nobody = await line('usage', '--session-id', 'nobody')
+  t.like(nobody, { code: 1, out: '' })
+  t.regex(nobody.err, /session_not_found/u)
+  const turned = await line('usage', '--from', '2026-12-02', '--to', '2026-11-01')
+  t.regex(turned.err, /--from must not be later than --to/u)
+})
+
 const prices = [
   { route: 'elsewhere', input: 9_000_000, output: 9_000_000 },
   { model: 'small*', input: 1_000_000, cached_input: 100_000, output: 2_000_000 },
@@ -396,6 +416,46 @@ test('usage-8, usage-10: status says the limits, by default of runs alone; one i
       said,
     )
   }
+})
+
+test('usage-10: under a budget in dollars a model without a price is told with its name, of a route or once it is called', async (t) => {
+  const said = async (daemon: Reachable) =>
+    (await daemon.request('GET', '/v1/status')).body.health.warnings.find(
+      ({ code }: any) => code === 'model_without_price',
+    )?.message
+  const free = (names: string): string =>
+    `A budget is set in US dollars, and no price fits ${names}: ` +
+    'calls of it count as free, and no such budget stops them.'
+  const [elsewhere, anything] = [
+    { model: 'gpt-*', input: 1, output: 1 },
+    { input: 0, output: 0 },
+  ]
+  const own = 'scripted of the route scripted'
+  const budgets = { max_day_cost_usd: 1, max_session_cost_usd: 1, max_run_cost_usd: 1 }
+  for (const [budget, limit] of Object.entries(budgets)) {
+    const { daemon } = await start(t, () => says(), { [budget]: limit, prices: [elsewhere] })
+    t.is(await said(daemon), free(own), budget)
+  }
+  for (const config of [{ prices: [elsewhere] }, { max_day_cost_usd: 1, prices: [anything] }])
+    t.is(await said((await start(t, () => says(), unsafeCast<JsonObject>(config))).daemon), undefined)
+  const { daemon } = await start(t, () => says(), {
+    max_day_cost_usd: 1,
+    prices: [elsewhere, { model: 'scripted*', input: 1, output: 1 }],
+  })
+  t.is(await said(daemon), undefined)
+  await run(daemon, 'one', { generation: { model: 'gpt-5' } })
+  t.is(await said(daemon), undefined)
+  await run(daemon, 'one', { generation: { model: 'other' } })
+  t.is(await said(daemon), free('other of the route scripted'))
+})
+
+test('usage-8: a limit of less than a millionth of a dollar is one of a millionth, and not none', async (t) => {
+  const [tiny, one] = [0.000_000_1, { max_cost_microusd: 1 }]
+  const limits = { max_run_cost_usd: tiny, max_session_cost_usd: tiny, max_day_cost_usd: tiny }
+  const { daemon } = await start(t, () => says(), limits)
+  const { budgets } = (await daemon.request('GET', '/v1/status')).body
+  t.deepEqual([budgets.run, budgets.session], [{ max_output_tokens: 1_000_000, ...one }, one])
+  t.like(budgets.day, one)
 })
 
 test('usage-10: without prices nothing more counts towards a budget in dollars, and what had one still does', async (t) => {

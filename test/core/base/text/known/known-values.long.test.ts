@@ -1,12 +1,15 @@
 import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
-import { createKnownValues } from '../../../../core/base/text/known-values.js'
-import { atOnce } from '../../../../core/base/turns.js'
+import { createKnownValues, type KnownValues } from '../../../../../core/base/text/known/known-values.js'
+import { allOf, replaced } from '../../../../../core/base/text/known/spans.js'
+import { atOnce } from '../../../../../core/base/turns.js'
+
+const replacing = (known: KnownValues, text: string): string => replaced(text, atOnce(allOf(known.spans(text))), '[x]')
 
 const holding = (values: readonly string[]) => {
   const known = createKnownValues()
   values.forEach(known.add)
-  return (text: string): string => atOnce(known.replacing(text, '[x]'))
+  return (text: string): string => replacing(known, text)
 }
 
 test('every value is replaced wherever it stands, the longest where several begin', (t) => {
@@ -86,7 +89,7 @@ test('values that begin alike cost a hostile text no more than a few of them', (
 test('a long text with a place for a value everywhere is looked through in many portions', (t) => {
   const known = createKnownValues()
   known.add('eyJhbG-secret')
-  t.true([...known.replacing('eyJhbG'.repeat(30_000), '[x]')].length > 50)
+  t.true([...known.spans('eyJhbG'.repeat(30_000))].length > 50)
 })
 
 test('of values that begin with one another the longest that is whole goes, also after some were let go', (t) => {
@@ -100,14 +103,14 @@ test('of values that begin with one another the longest that is whole goes, also
         .filter((one) => !one.stays))
         undo()
       const left = values.filter(([, stays]) => stays).map(([value]) => value)
-      t.is(atOnce(known.replacing(text, '[x]')), plainly(left, text))
+      t.is(replacing(known, text), plainly(left, text))
     }),
   )
 })
 
 test('a value that was let go is looked for no more, one that was added twice not before both let it go', (t) => {
   const known = createKnownValues()
-  const replace = (text: string): string => atOnce(known.replacing(text, '[x]'))
+  const replace = (text: string): string => replacing(known, text)
   const undo = [known.add('secret-one'), known.add('secret-one'), known.add('secret-two'), known.add('secrets')]
   undo[0]?.()
   undo[0]?.()
@@ -129,6 +132,6 @@ test('a long value that is nearly there at every place holds nobody up, and is f
   const portions = createKnownValues()
   portions.add(value)
   const from = performance.now()
-  t.is(atOnce(portions.replacing('x'.repeat(60_000), '[x]')), '[x]')
+  t.is(replacing(portions, 'x'.repeat(60_000)), '[x]')
   t.true(performance.now() - from < 5_000, 'not the half minute of one sign after the other')
 })

@@ -1,5 +1,5 @@
 /** Finds every occurrence of many values in one pass over a text, however many values there are. */
-import type { Portions } from '../turns.js'
+import type { Spans } from './spans.js'
 
 export interface KnownValues {
   /**
@@ -7,8 +7,8 @@ export interface KnownValues {
    * it was let go twice: the answer lets go, once.
    */
   add(value: string): () => void
-  /** The text with each occurrence replaced; those that overlap become one. */
-  replacing(text: string, mark: string): Portions<string>
+  /** Where values stand in the text; those that overlap are one. */
+  spans(text: string): Spans
 }
 
 /** Code units of a value at least: shorter ones would match ordinary words. */
@@ -166,8 +166,7 @@ export const createKnownValues = (): KnownValues => {
     const found = kin.get(text.slice(at, at + shortestValue))
     return found === undefined ? 0 : (longestAt(found, text, at)?.value.length ?? 0)
   }
-  /** Where values stand, in order; those that overlap are one. */
-  function* spans(text: string): Generator<readonly [begin: number, end: number] | undefined> {
+  function* spans(text: string): Spans {
     const last = text.length - shortestValue + 1
     let [begin, end, looked] = [0, 0, 0]
     for (let from = 0; from < last && kin.size > 0; from += portion) {
@@ -185,16 +184,5 @@ export const createKnownValues = (): KnownValues => {
     }
     if (end > 0) yield [begin, end]
   }
-  function* replacing(text: string, mark: string): Portions<string> {
-    let [made, copied] = ['', 0]
-    for (const span of spans(text)) {
-      if (span === undefined) yield
-      else {
-        made += text.slice(copied, span[0]) + mark
-        copied = span[1]
-      }
-    }
-    return made + text.slice(copied)
-  }
-  return { add, replacing }
+  return { add, spans }
 }

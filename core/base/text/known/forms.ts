@@ -1,0 +1,77 @@
+/** The forms in which a known value may stand in a text. */
+
+/** JSON of ASCII alone, as some programs write it. */
+const asciiOf = (json: string): string =>
+  json.replaceAll(/[^\0-\x7f]/gu, (sign) =>
+    Array.from({ length: sign.length }, (_, at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
+  )
+const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1)
+/** Bytes as `%c3` or `\u00e4`, in letters of the other size. */
+const otherCase = (text: string): string => text.replaceAll(/%[0-9A-F]{2}/gu, (sign) => sign.toLowerCase())
+const capitals = (text: string): string => text.replaceAll(/(?<=\\u)[0-9a-f]{4}/gu, (digits) => digits.toUpperCase())
+
+/**
+ * Of bytes in the middle of others, what of their base64 is the same whatever stands around them: there are three
+ * ways, by how many bytes stand before.
+ */
+const base64Of = (bytes: Buffer): string[] => {
+  const inner = [0, 1, 2].map((before) =>
+    Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3)),
+  )
+  return [...inner, bytes.toString('base64').replace(/=+$/u, '')]
+}
+
+/** A text in JSON, in JSON in JSON, in URLs and forms. */
+const writtenOf = (text: string): string[] => {
+  const whole = Buffer.from(text).toString()
+  const jsons = [jsonOf(text), asciiOf(jsonOf(text)), capitals(asciiOf(jsonOf(text)))]
+  const urls = [encodeURIComponent(whole), new URLSearchParams([['', whole]]).toString().slice(1)]
+  return [text, ...jsons, ...jsons.map(jsonOf), ...urls, ...urls.map(otherCase)]
+}
+/** Letters, digits and signs that JSON, URLs and forms write as they are. */
+const plain = /^[A-Za-z0-9._-]*$/u
+
+/** Its bytes in hex and in base64, without gaps. */
+const encodingsOf = (text: string): string[] => {
+  const bytes = Buffer.from(text)
+  const [hex, base64] = [bytes.toString('hex'), base64Of(bytes)]
+  return [hex, hex.toUpperCase(), ...base64, ...base64.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))]
+}
+
+/** A value with whatever ends its lines. */
+const endingsOf = (value: string): ReadonlySet<string> => {
+  const lines = value.replaceAll('\r\n', '\n')
+  return new Set([value, lines, lines.replaceAll('\n', '\r\n')])
+}
+
+/** Code units of a line that is known by itself: a shorter one, or one that is a word, would match ordinary text. */
+const shortestLine = 8
+/** Lines of a value that are known by themselves: the certificates and the key of a server have fewer. */
+const mostLines = 1_000
+const everybodys = /^(?:-----(?:BEGIN|END) [A-Z0-9 ]+-----|[A-Z]?[a-z]+)$/u
+/** Of a value of several lines, or with their ends as JSON writes them, each line: programs write line by line. */
+const linesOf = (value: string): string[] => {
+  const lines = value.split(/[\r\n]+|\\[rn]/u).map((line) => line.trim())
+  return lines.length === 1
+    ? []
+    : lines.filter((line) => line.length >= shortestLine && !everybodys.test(line)).slice(0, mostLines)
+}
+
+/** The lines of its base64 as `base64` and mail wrap it, where it has several. */
+const wrappedLinesOf = (value: string): string[] => {
+  const base64 = Buffer.from(value).toString('base64').replace(/=+$/u, '')
+  const lines = base64.match(/.{1,76}/gu) ?? []
+  return lines.length === 1 ? [] : lines.filter(({ length }) => length >= shortestLine)
+}
+
+/** As it is written, and encoded, with or without gaps. */
+export const formsOf = (value: string) => {
+  const all = [...endingsOf(value)]
+  const asText = (text: string): string[] => (plain.test(text) ? [text] : writtenOf(text))
+  return {
+    written: new Set([...all.flatMap(asText), ...linesOf(value).flatMap((line) => [line, jsonOf(line)])]),
+    encoded: new Set([...all.flatMap(encodingsOf), ...wrappedLinesOf(value)]),
+  }
+}
