@@ -14,7 +14,6 @@ import {
   type SupervisedProgram,
 } from '../../../../core/plugin.js'
 import { readingOf, shellComplaint } from './readable.js'
-import { scriptComplaint } from './script-fault.js'
 import { blockOf, mostTold, type Answered } from '../outcome/outcome.js'
 import { saidOutcome } from '../outcome/said-outcome.js'
 
@@ -122,9 +121,6 @@ const cutShort = { fault: 'it was cut short' }
 /** Whoever cannot tell whether the shell can read the command takes its code for that of the command: it blocks. */
 const blocked = async (parts: CommandParts, wish: CommandWish, stderr: Captured): Promise<Answered> => {
   const { name, command, shell, signal } = wish
-  const ofScript = scriptComplaint(command, stderr)
-  if (ofScript !== undefined)
-    return { fault: `the shell cannot read its script: ${toldLine(ofScript, mostTold, parts.redact)}` }
   const complaint = shellComplaint(stderr)
   const block = { ruling: blockOf(name, reasonIn(stderr)) }
   if (complaint === undefined) return block
