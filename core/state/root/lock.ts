@@ -24,6 +24,7 @@ import {
   type Mechanism,
   type OwnerRecord,
 } from './owner.js'
+import { isBehindLoss } from '../storage-errors.js'
 import { gateDisk } from '../disk/gate.js'
 import { createDisk } from '../disk/real-disk.js'
 import { makeRoom } from '../disk/ballast.js'
@@ -187,7 +188,7 @@ const lockOf = (holding: Held): Lock => {
     onLost: loss.onLost,
     listensAt(bind) {
       told = writeOwner(holding, { ...owner, bind }).catch((error: unknown) =>
-        log.warn('the address of the daemon is not in owner.json', { error }),
+        log[isBehindLoss(error) ? 'debug' : 'warn']('the address of the daemon is not in owner.json', { error }),
       )
     },
     release: () => (released ??= free()),
