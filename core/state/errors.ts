@@ -57,9 +57,7 @@ export const errors = defineErrors({
     status: 503,
     domain: 'storage',
     detail: '{path} must be a regular file: it is a folder, a link, a pipe or a device.',
-    action:
-      'Put the file itself in its place, or restore it from a backup. ' +
-      'A root.json that was removed is made again by holdfast state repair.',
+    action: 'Put the file itself in its place, or restore it from a backup.',
   },
   state_root_network: {
     status: 503,
