@@ -38,10 +38,11 @@ import type { Disk } from './state/disk/disk.js'
 import type { Lock } from './state/root/lock.js'
 import { createProcesses, type OwnProcesses } from './processes/processes.js'
 import { createProgramServices } from './program-services.js'
+import { isBehindLoss } from './state/storage-errors.js'
 import type { OpenState, RecoveryReport } from './state/store/root.js'
 import { isDeclared, recoveryFound } from './start-findings.js'
 import { isMade } from './state/root/root-document.js'
-import { openRoot, takeRoot, type RootParts } from './take-root.js'
+import { giveLastAnswers, openRoot, takeRoot, type RootParts } from './take-root.js'
 import { version } from './base/version.js'
 import { beginWork } from './work.js'
 
@@ -108,7 +109,8 @@ export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
     clock,
     safe: settings.safe,
     asked,
-    onFault: (step, error) => log.error('a step of the stop failed', { step, error }),
+    onFault: (step, error) =>
+      log[isBehindLoss(error) ? 'debug' : 'error']('a step of the stop failed', { step, error }),
   })
   boot.own('process', keepAlive())
   try {
@@ -263,6 +265,7 @@ const assemble = (
     controlPlane.routes.add('core', route)
   // Probes are answered until the plugins have stopped.
   boot.own('listener', controlPlane.server.close)
+  boot.own('last answers', () => giveLastAnswers(lock, clock))
   boot.own('sandbox', programs.close)
   boot.own('plugins', host.stop)
   boot.own('acting', () => hold.end(patienceMs + host.stopMs()))

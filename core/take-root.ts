@@ -11,7 +11,7 @@ import { damageFound } from './start-findings.js'
 import type { Disk } from './state/disk/disk.js'
 import { acquireLock, type Lock } from './state/root/lock.js'
 import type { Mechanism } from './state/root/owner.js'
-import { storageErrors } from './state/storage-errors.js'
+import { behindLoss, storageErrors } from './state/storage-errors.js'
 import { openState, type OpenState } from './state/store/root.js'
 
 export interface RootParts {
@@ -38,6 +38,12 @@ export const takeRoot = ({ settings, boot, clock, log, disk, guards }: RootParts
     return lock
   })
 
+const lastAnswersMs = 200
+/** Nobody asked for the end of a daemon that lost its root: who calls at that moment is told, and not cut off. */
+export const giveLastAnswers = async (lock: Lock, clock: Clock): Promise<void> => {
+  if (!lock.held()) await clock.sleep(lastAnswersMs)
+}
+
 export interface OpenedRoot {
   readonly opened: OpenState
   readonly bus: Bus
@@ -63,7 +69,7 @@ export const openRoot = async (context: RootParts, lock: Lock): Promise<OpenedRo
     }),
   )
   boot.own('state', async () => {
-    if (!(await opened.close())) throw storageErrors.storage_not_clean()
+    if (!(await opened.close())) throw lock.held() ? storageErrors.storage_not_clean() : behindLoss()
   })
   lock.onLost(() => opened.halt('lock_lost'))
   const findings = createFindings({ state: opened.state, clock, ids, log })

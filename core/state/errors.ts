@@ -42,8 +42,10 @@ export const errors = defineErrors({
   state_root_foreign: {
     status: 503,
     domain: 'storage',
-    detail: 'The folder {path} holds {name} but no root.json: it is not a state root.',
-    action: 'Name an empty folder, or restore root.json from a backup.',
+    detail: 'The folder {path} holds {name} but no root.json: it is no state root, or one that lost this file.',
+    action:
+      'Name an empty folder. A state root that lost root.json gets it again by: ' +
+      'holdfast state repair --state-root {path}',
   },
   state_root_link: {
     status: 503,
@@ -54,7 +56,7 @@ export const errors = defineErrors({
   state_root_not_regular: {
     status: 503,
     domain: 'storage',
-    detail: '{path} must be a regular file: it is a link, a pipe or a device.',
+    detail: '{path} must be a regular file: it is a folder, a link, a pipe or a device.',
     action: 'Put the file itself in its place, or restore it from a backup.',
   },
   state_root_network: {
@@ -85,7 +87,7 @@ export const errors = defineErrors({
     status: 503,
     domain: 'storage',
     detail: '{path} is damaged: its bytes do not match its digest.',
-    action: 'Restore it from a backup.',
+    action: 'Restore a backup, or see what can be mended: holdfast state repair --state-root {root}',
   },
   state_root_incompatible: {
     status: 503,

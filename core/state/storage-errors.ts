@@ -1,4 +1,4 @@
-import { defineErrors } from '../base/errors.js'
+import { defineErrors, Problem } from '../base/errors.js'
 import { codeOf } from './errors.js'
 import { defaultTuning } from './tuning.js'
 
@@ -82,6 +82,14 @@ export const lastingReason = (error: unknown): ReadOnlyReason | undefined => {
   if (code === 'storage_damaged') return 'damaged'
   return code === 'storage_sync_failed' ? 'sync_failed' : undefined
 }
+
+/** What every change is answered with once the root is no longer ours. */
+export const behindLoss = (): Problem =>
+  storageErrors.storage_read_only({ details: { reason: 'lock_lost' }, retryAfter: 5, members: { reason: 'lock_lost' } })
+
+/** Whether something failed only because the root is no longer ours, which the lock has told. */
+export const isBehindLoss = (error: unknown): boolean =>
+  error instanceof Problem && error.code === 'storage_read_only' && error.occurrence.details?.['reason'] === 'lock_lost'
 
 /** The problem of a change that the disk did not take. */
 export const unwritten = (cause: unknown): Error => storageErrors.storage_write_failed({ cause, retryAfter: 5 })

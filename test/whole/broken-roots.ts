@@ -83,7 +83,13 @@ export const serveHere = async (root: string): Promise<Served> => {
 export const isRefusal = (t: ExecutionContext, { url, code, err }: Served, expected: string): void => {
   t.is(url, undefined)
   t.is(code, 1, err())
-  t.regex(err(), new RegExp(`^holdfast: [^\\n]+ \\(${expected}\\)\\n[A-Z][^\\n]+(?:\\.|: chmod 700 [^\\n]+)\\n$`, 'u'))
+  t.regex(
+    err(),
+    new RegExp(
+      `^holdfast: [^\\n]+ \\(${expected}\\)\\n[A-Z][^\\n]+(?:\\.|: (?:chmod 700|holdfast state repair) [^\\n]+)\\n$`,
+      'u',
+    ),
+  )
 }
 
 export interface Golden {
@@ -160,7 +166,11 @@ export const verdictOf = async (
   if (served.url === undefined) {
     t.is(served.code, 1, `${name}: ${served.err()}`)
     // What the log said comes first.
-    t.regex(served.err(), /^(?:\{[^\n]+\}\n)*holdfast: [^\n]+ \([a-z_]+\)\n[^\n]+\.\n$/u, name)
+    t.regex(
+      served.err(),
+      /^(?:\{[^\n]+\}\n)*holdfast: [^\n]+ \([a-z_]+\)\n[^\n]+(?:\.|: holdfast state repair [^\n]+)\n$/u,
+      name,
+    )
     return 'refused'
   }
   const sender = createSender(served.url)

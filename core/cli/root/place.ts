@@ -8,6 +8,7 @@ import { parseBind } from '../../base/settings.js'
 import type { CommandInput } from '../../plugin/command.js'
 import { createDisk } from '../../state/disk/real-disk.js'
 import { errors } from '../../state/errors.js'
+import { absentRoot } from '../../state/root/root-check.js'
 import { findHolder } from '../../state/root/owner.js'
 import { readRoot } from '../../state/root/root-document.js'
 
@@ -49,14 +50,15 @@ export type RootPlace =
 
 /**
  * Through the daemon if one holds the root, or if a daemon is named and no root; directly if none does. Throws
- * `state_root_absent`.
+ * `state_root_absent`, or `state_root_foreign` where there are files and no `root.json`.
  */
 export const placeOf = ({ client, flags, addressed }: CommandInput): RootPlace => {
   if (addressed && namedRoot(flags) === undefined)
     return { held: true, ask: (route, body) => client.send('POST', route, body) }
   const root = rootOf(flags)
-  const facts = readRoot({ root, disk: createDisk() })
-  if (facts === undefined) throw errors.state_root_absent({ details: { path: root } })
+  const disk = createDisk()
+  const facts = readRoot({ root, disk })
+  if (facts === undefined) throw absentRoot(root, disk)
   const holder = findHolder(root)
   if (holder === undefined) return { held: false, root }
   const elsewhere = (error: unknown): never => {

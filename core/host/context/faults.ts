@@ -7,6 +7,7 @@ import type { Log } from '../../base/text/log.js'
 import type { Secrets } from '../../base/text/secrets.js'
 import { causeOf, isError, messageOf, nameOf, stackOf } from '../../base/text/thrown.js'
 import { redactedTo } from '../../base/words/redacted-to.js'
+import { isBehindLoss } from '../../state/storage-errors.js'
 import type { PluginFault } from '../contract.js'
 
 export interface Faults {
@@ -79,6 +80,7 @@ export const createFaults = ({ clock, log, secrets, owners }: FaultsOptions): Fa
     return plugin === caller ? undefined : plugin
   }
   const charge = (plugin: string, where: string, error: unknown): void => {
+    if (isBehindLoss(error)) return log.debug('refused behind a lost lock', { plugin, where })
     const thrower = isShipped(plugin) && !(error instanceof Problem) ? throwerOf(plugin, error) : undefined
     const at = thrower === undefined ? where : `${where} of ${plugin}`
     const charged = thrower ?? plugin

@@ -16,11 +16,14 @@ export interface Candidate {
   readonly load: () => Promise<AnyPlugin>
 }
 
+/** What a plugin may be called. */
+export const PluginId = string({
+  pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$',
+  told: 'must be words of small letters and digits, joined by hyphens, and begin with a letter',
+})
+
 const Shape = object({
-  id: string({
-    pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$',
-    told: 'must be words of small letters and digits, joined by hyphens, and begin with a letter',
-  }),
+  id: PluginId,
   version: string({
     max: 64,
     pattern: '^[A-Za-z0-9][A-Za-z0-9.+_-]*$',

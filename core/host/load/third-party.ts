@@ -22,7 +22,7 @@ import {
 import type { Disk } from '../../state/disk/disk.js'
 import type { Clock } from '../../base/clock.js'
 import { bounded } from '../bounded.js'
-import { pluginOf, thrownBy, type Candidate } from './candidate.js'
+import { PluginId, pluginOf, thrownBy, type Candidate } from './candidate.js'
 import { errors } from '../errors.js'
 import { importing } from './load.js'
 import { shareModules } from './shared.js'
@@ -43,7 +43,9 @@ const PluginEntry = object({
   from: doc(
     string({
       pattern: '^(state:[a-z0-9][a-z0-9._-]*|npm:(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*)$',
-      told: 'must be "state:<folder>" or "npm:<package>"',
+      told:
+        'must be "state:<folder>" or "npm:<package>", with a name of small letters, digits, dots, hyphens and ' +
+        'underscores that begins with a letter or digit',
     }),
     '`state:<folder under plugins/>` or `npm:<package>`.',
   ),
@@ -80,11 +82,19 @@ const exported = (value: Json | undefined): string | undefined => {
   return isJsonObject(value) ? exported(value['.'] ?? value['import'] ?? value['default']) : undefined
 }
 
+const notFile = {
+  absent: 'does not exist',
+  folder: 'is a folder and no file',
+  link: 'is a link: put the file itself in its place',
+  other: 'is a pipe, a socket or a device and no file',
+} as const
+
 const mainFile = (disk: Disk, folder: string, manifest: Manifest): string => {
   const main = exported(manifest.exports) ?? manifest.main ?? 'index.js'
   const file = path.resolve(folder, main)
   if (!file.startsWith(folder + path.sep)) return refuse(`its main file ${main} is outside of its folder`)
-  return disk.stat(file)?.kind === 'file' ? file : refuse(`its main file ${main} does not exist`)
+  const kind = disk.stat(file)?.kind
+  return kind === 'file' ? file : refuse(`its main file ${main} ${notFile[kind ?? 'absent']}`)
 }
 
 /** The folder of the package that this file belongs to. */
@@ -156,9 +166,15 @@ const toldOf = (id: string, issue: Issue, table: unknown): { readonly member: st
 export const thirdPartyCandidates = (place: ThirdPartyPlace): readonly Candidate[] => {
   const file = readTomlFile(place.disk, path.join(place.root, 'config', 'plugins.toml'))
   return Object.entries(file?.table ?? {}).map(([id, table]) => {
+    const name = parse(PluginId, id)
     const entry = parse(PluginEntry, table)
-    if (entry.ok) return candidate(place, [id, entry.value])
-    const told = entry.issues.map((issue) => toldOf(id, issue, table))
+    if (name.ok && entry.ok) return candidate(place, [id, entry.value])
+    const told = name.ok
+      ? (entry.ok ? [] : entry.issues).map((issue) => toldOf(id, issue, table))
+      : name.issues.map(({ rule }) => ({
+          member: id,
+          text: `${JSON.stringify(id)} is no name of a plugin: it ${rule}`,
+        }))
     const line = file?.lineOf(told[0]?.member ?? id)
     throw configErrors.config_invalid({
       details: {

@@ -1,10 +1,20 @@
 /** Where in a TOML file a member stands: the parser gives values without their places. */
+import { parse } from 'smol-toml'
 
-const part = /"([^"]*)"|'([^']*)'|[^.\s"']+/gu
-const header = /^\s*(\[\[?)([^\]]+)\]/u
-const member = /^\s*((?:"[^"]*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[\w-]+))*)\s*=/u
+const part = /"(?:[^"\\]|\\.)*"|'([^']*)'|[^.\s"']+/gu
+const header = /^\s*(\[\[?)((?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\]"'])+)\]/u
+const member = /^\s*((?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+))*)\s*=/u
 
-const partsOf = (name: string): string[] => [...name.matchAll(part)].map(([all, a, b]) => a ?? b ?? all)
+/** What stands in double quotes may be written with escapes. */
+const unquoted = (quoted: string): string => {
+  try {
+    return String(parse(`it = ${quoted}`)['it'])
+  } catch {
+    return quoted
+  }
+}
+const partsOf = (name: string): string[] =>
+  [...name.matchAll(part)].map(([all, plain]) => plain ?? (all.startsWith('"') ? unquoted(all) : all))
 
 /** Each line that begins a table or gives a member, with its path as problems name it. */
 function* placesOf(text: string): Generator<{ readonly path: string; readonly line: number }> {

@@ -1,5 +1,5 @@
 /** A disk that refuses every change once this process may no longer write. */
-import { storageErrors } from '../storage-errors.js'
+import { behindLoss } from '../storage-errors.js'
 import type { Disk, DiskFile } from './disk.js'
 
 export interface Gate {
@@ -14,7 +14,7 @@ export interface Gate {
 
 export const gateDisk = (disk: Disk, { wasHalted, isHalted }: Gate): Disk => {
   const refuse = (): never => {
-    throw storageErrors.storage_read_only({ details: { reason: 'lock_lost' } })
+    throw behindLoss()
   }
   const passBytes = async (change: () => Promise<void>): Promise<void> => (wasHalted() ? refuse() : change())
   const pass = async <R>(change: () => Promise<R>): Promise<R> => (isHalted() ? refuse() : change())

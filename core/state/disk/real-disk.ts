@@ -30,9 +30,9 @@ const orAbsent = <T>(read: () => T): T | undefined => {
   }
 }
 
-/** Opens for reading. A pipe in the place of a file would keep whoever opens or reads it for ever. */
+/** Opens a file for reading. A pipe in its place would keep whoever opens or reads it for ever. */
 const openToRead = (path: string, kind = stat(path)?.kind): number => {
-  if (kind === 'link' || kind === 'other') throw errors.state_root_not_regular({ details: { path } })
+  if (kind !== undefined && kind !== 'file') throw errors.state_root_not_regular({ details: { path } })
   return fs.openSync(path, flags.read)
 }
 

@@ -11,6 +11,7 @@ import type { Disk } from '../disk/disk.js'
 import { copyPieces, rangeOf, reading, sourceOf, type ByteSource } from '../disk/pieces.js'
 import { Problem } from '../../base/errors.js'
 import { codeOf, errors } from '../errors.js'
+import { absentRoot } from '../root/root-check.js'
 import { commitFolders, layout, type Layout } from '../format/layout.js'
 import type { Manifest } from '../format/manifest.js'
 import { readRoot } from '../root/root-document.js'
@@ -118,7 +119,7 @@ const copyCounted = (
   { path, length }: { path: string; length: number },
 ): Promise<BackupEntry> =>
   reading(disk, path, (file) => {
-    if (file.size() < length) throw errors.state_root_damaged({ details: { path } })
+    if (file.size() < length) throw errors.state_root_damaged({ details: { path, root } })
     return copy.write(relative(root, path), rangeOf(file, 0, length))
   })
 
@@ -175,7 +176,7 @@ export const writeBackup = async (options: BackupOptions): Promise<BackupReport>
   const started = clock.elapsed()
   const to = resolve(options.to)
   const facts = readRoot({ root, disk })
-  if (facts === undefined) throw errors.state_root_absent({ details: { path: root } })
+  if (facts === undefined) throw absentRoot(root, disk)
   if (isInside(root, to)) throw errors.target_in_root({ details: { path: to } })
   await prepareTarget(disk, to)
   await onTarget(to, () => disk.makeFolder(join(to, copyFolder)))

@@ -8,7 +8,7 @@ import { layout, numberOf } from '../format/layout.js'
 import { checkLine, lineValue } from '../format/line.js'
 import { readManifest } from '../format/manifest.js'
 import { readWatermark } from '../format/watermark.js'
-import { checkForeign } from '../root/root-check.js'
+import { absentRoot } from '../root/root-check.js'
 
 /** Files whose names only a daemon gives: segments, pages and indexes. */
 function* numberedFiles(disk: Disk, root: string): Generator<string> {
@@ -27,8 +27,7 @@ export const checkIsRoot = (disk: Disk, root: string): void => {
   if (read.ok && read.manifest !== undefined) return
   if (readWatermark(disk, watermark).watermark !== undefined) return
   if (numberedFiles(disk, root).next().done !== true) return
-  checkForeign(root, disk)
-  throw errors.state_root_absent({ details: { path: root } })
+  throw absentRoot(root, disk)
 }
 
 const idIn = (disk: Disk, file: string): string | undefined => {

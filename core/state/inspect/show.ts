@@ -23,7 +23,7 @@ export interface Shown<T> {
 const manifestOf = ({ root, disk }: RootPlace): Manifest => {
   const { manifest: path } = layout(root)
   const read = readManifest(disk, path)
-  if (!read.ok) throw errors.state_root_damaged({ details: { path } })
+  if (!read.ok) throw errors.state_root_damaged({ details: { path, root } })
   if (read.manifest === undefined) throw errors.state_root_absent({ details: { path: root } })
   return read.manifest
 }

@@ -47,7 +47,7 @@ export const takeSnapshot = async <R>(
 export const cutStopped = (root: string, disk: Disk): Cut => {
   const paths = layout(root)
   const read = readManifest(disk, paths.manifest)
-  if (!read.ok) throw errors.state_root_damaged({ details: { path: paths.manifest } })
+  if (!read.ok) throw errors.state_root_damaged({ details: { path: paths.manifest, root } })
   const { manifest } = read
   if (manifest === undefined) throw errors.state_root_absent({ details: { path: root } })
   const { damage, sound, sequence } = replayLog({

@@ -8,7 +8,7 @@ import type { Disk } from '../disk/disk.js'
 import type { Layout } from '../format/layout.js'
 import type { ManifestHolder, SegmentRef } from '../format/manifest.js'
 import { sealLast, Segments } from './segments.js'
-import { lastingReason, reasonOf, storageErrors, type ReadOnlyReason } from '../storage-errors.js'
+import { behindLoss, lastingReason, reasonOf, type ReadOnlyReason } from '../storage-errors.js'
 import type { StorageMode } from '../disk/storage-mode.js'
 import type { Tuning } from '../tuning.js'
 import { writeWatermark } from '../format/watermark.js'
@@ -137,9 +137,11 @@ class Keeper implements LogKeeper {
 
   refuse(reason: ReadOnlyReason): void {
     const { mode, log } = this.#options
+    const before = mode.reason
     mode.refuse(reason)
-    log.error('storage refuses changes', { reason: mode.reason })
-    if (mode.halted) this.commits.abandon(storageErrors.storage_read_only({ details: { reason: 'lock_lost' } }))
+    // Why nothing is written any more is told by the lock.
+    if (mode.halted) this.commits.abandon(behindLoss())
+    else if (mode.reason !== before) log.error('storage refuses changes', { reason: mode.reason })
     this.#scheduleRetry()
   }
 
@@ -176,7 +178,7 @@ class Keeper implements LogKeeper {
   #failed(reason: ReadOnlyReason, error: unknown): void {
     const { mode, log } = this.#options
     mode.count()
-    log.error('a write of the commit log failed', { error })
+    if (!mode.halted) log.error('a write of the commit log failed', { error })
     this.refuse(reason)
   }
 

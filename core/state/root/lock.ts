@@ -3,7 +3,7 @@
  * guard that the kernel frees at death, proper-lockfile for platforms and
  * containers that the guard does not reach, and the owner's record beside.
  */
-import { lstatSync, realpathSync, unlinkSync } from 'node:fs'
+import { realpathSync, unlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createIds } from '../../base/ids.js'
 import type { Clock } from '../../base/clock.js'
@@ -13,6 +13,7 @@ import type { Disk } from '../disk/disk.js'
 import { codeOf, errors } from '../errors.js'
 import { takeLockFolder } from './lock-folder.js'
 import { guardHolder, pause, takeGuard, type Guard } from './guard.js'
+import { createLoss, type Loss, type LossReason } from './loss.js'
 import {
   describeOwner,
   isRunning,
@@ -23,6 +24,7 @@ import {
   type Mechanism,
   type OwnerRecord,
 } from './owner.js'
+import { isBehindLoss } from '../storage-errors.js'
 import { gateDisk } from '../disk/gate.js'
 import { createDisk } from '../disk/real-disk.js'
 import { makeRoom } from '../disk/ballast.js'
@@ -30,6 +32,7 @@ import { checkRoot } from './root-check.js'
 import { layout } from '../format/layout.js'
 import { makeFolders } from './make-folders.js'
 import { openRootDocument, readRoot, refusable, type RootFacts } from './root-document.js'
+import { watchDocument } from './root-watch.js'
 import { sweepTemps } from '../disk/temps.js'
 
 export type { OwnerRecord } from './owner.js'
@@ -54,19 +57,17 @@ export interface Lock {
   readonly facts: RootFacts
   /** As `/v1/status` shows it. */
   readonly status: () => { readonly path: string; readonly held: boolean; readonly mechanism: Mechanism }
-  /** Asks the disk, in microseconds, whether the root is still ours: by the file of the guard and by the generation. */
+  /** Asks the disk, in microseconds, whether the root is still ours: by the file of the guard and by `root.json`. */
   held(): boolean
   /**
    * Called once when the root is no longer ours, with the reason: stop every write and drain. At once if it is lost
    * already.
    */
-  onLost(callback: (reason: string) => void): void
+  onLost(callback: (reason: LossReason) => void): void
   /** Writes into the owner's record where the daemon listens. Nothing waits for it but the release. */
   listensAt(bind: string): void
   release(): Promise<void>
 }
-
-const watchEvery = 5_000
 
 /**
  * Takes a root, or throws what keeps it from being taken: `state_root_locked`, or one of the refusals of `checkRoot`.
@@ -106,7 +107,7 @@ const holdRoot = async (holding: Holding): Promise<Lock> => {
   const { root, clock, guard } = holding
   const verdict = judgeOwner(root, readOwner(join(root, 'owner.json')), guard.freed)
   if (verdict === 'alive') throw locked(root)
-  const loss = createLoss(holding)
+  const loss = createLoss(holding, () => (guard.intact() ? undefined : 'guard_removed'))
   const isLost = (): boolean => loss.look() !== undefined
   const disk = gateDisk(holding.disk, { wasHalted: isLost, isHalted: isLost })
   const unlock = await takeFolder(holding, loss, verdict === 'dead').catch((cause) => {
@@ -118,7 +119,7 @@ const holdRoot = async (holding: Holding): Promise<Lock> => {
     await sweepTemps(disk, root)
     await makeRoom(disk, root, layout(root).ballast)
     const facts = await openRootDocument({ root, disk, clock, ids: createIds(clock) })
-    loss.also(watchGeneration({ root, disk, generation: facts.generation }))
+    loss.also(watchDocument({ root, disk, facts }))
     const owner = describeOwner({ root, generation: facts.generation, now: clock.now(), mechanism: guard.mechanism })
     await writeOwner({ root, disk }, owner)
     return lockOf({ ...holding, disk, facts, owner, loss, unlock })
@@ -155,83 +156,6 @@ const locked = (root: string): Problem => {
   return errors.state_root_locked({ details: { path: root, pid: pid ?? 'unknown', host }, members: { pid: pid ?? 0 } })
 }
 
-/** Why the root is no longer ours; undefined if nothing speaks against it. */
-type Look = () => LossReason | undefined
-type LossReason = 'guard_removed' | 'generation_raised' | 'lock_taken'
-
-/**
- * The file of the guard may be back in its place after another daemon had the root by a second one: that daemon raised
- * the generation in root.json. The file is read only when it is another than before.
- */
-const watchGeneration = ({
-  root,
-  disk,
-  generation,
-}: {
-  readonly root: string
-  readonly disk: Disk
-  readonly generation: number
-}): Look => {
-  const identify = (): string => {
-    const found = lstatSync(join(root, 'root.json'), { throwIfNoEntry: false })
-    return `${found?.ino}:${found?.mtimeMs}:${found?.size}`
-  }
-  const readGeneration = (): number | undefined => {
-    try {
-      return readRoot({ root, disk })?.generation
-    } catch {
-      return undefined
-    }
-  }
-  let known = identify()
-  return () => {
-    const now = identify()
-    if (now === known) return undefined
-    if ((readGeneration() ?? generation) !== generation) return 'generation_raised'
-    known = now
-    return undefined
-  }
-}
-
-interface Loss {
-  readonly lose: (reason: LossReason) => void
-  /** Looks now; the reason if the root is lost. */
-  readonly look: () => LossReason | undefined
-  /** Adds something to look at. */
-  readonly also: (look: Look) => void
-  readonly onLost: (callback: (reason: string) => void) => void
-  readonly stop: () => void
-}
-
-const createLoss = ({ guard, clock, log, root }: Holding): Loss => {
-  const callbacks: ((reason: string) => void)[] = []
-  const looks: Look[] = [() => (guard.intact() ? undefined : 'guard_removed')]
-  let reason: LossReason | undefined
-  const lose = (why: LossReason): void => {
-    if (reason !== undefined) return
-    reason = why
-    cancel()
-    log.error('lock lost', { root, reason: why })
-    for (const callback of callbacks) callback(why)
-  }
-  const look = (): LossReason | undefined => {
-    for (const found of looks) {
-      const why = reason === undefined ? found() : undefined
-      if (why !== undefined) lose(why)
-    }
-    return reason
-  }
-  const watch = (): void => {
-    if (look() === undefined) cancel = clock.after(watchEvery, watch)
-  }
-  let cancel = clock.after(watchEvery, watch)
-  const onLost = (callback: (reason: string) => void): void => {
-    if (reason === undefined) callbacks.push(callback)
-    else callback(reason)
-  }
-  return { lose, look, also: (more) => void looks.push(more), onLost, stop: () => cancel() }
-}
-
 const writeOwner = ({ root, disk }: Pick<Holding, 'root' | 'disk'>, owner: OwnerRecord): Promise<void> =>
   disk.replace(join(root, 'owner.json'), Buffer.from(`${JSON.stringify(owner, undefined, 2)}\n`))
 
@@ -264,7 +188,7 @@ const lockOf = (holding: Held): Lock => {
     onLost: loss.onLost,
     listensAt(bind) {
       told = writeOwner(holding, { ...owner, bind }).catch((error: unknown) =>
-        log.warn('the address of the daemon is not in owner.json', { error }),
+        log[isBehindLoss(error) ? 'debug' : 'warn']('the address of the daemon is not in owner.json', { error }),
       )
     },
     release: () => (released ??= free()),

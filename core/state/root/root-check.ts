@@ -1,5 +1,6 @@
 /** What must be true of a folder before it is used as a state root. Looks only; changes nothing. */
 import { join } from 'node:path'
+import type { Problem } from '../../base/errors.js'
 import { errors } from '../errors.js'
 import type { Disk, FileStat } from '../disk/disk.js'
 import { ownFiles, ownFolders, programFolders, theirFolders } from '../format/layout.js'
@@ -74,6 +75,12 @@ export const checkForeign = (root: string, disk: Disk): void => {
   // Asked after the list: who opens the root at this moment writes `root.json` before anything else that is new here.
   if (stranger === undefined || disk.stat(join(root, 'root.json')) !== undefined) return
   throw errors.state_root_foreign({ details: { path: root, name: stranger } })
+}
+
+/** Why there is no root where no `root.json` is. Throws `state_root_foreign` if files are there. */
+export const absentRoot = (root: string, disk: Disk): Problem => {
+  checkForeign(root, disk)
+  return errors.state_root_absent({ details: { path: root } })
 }
 
 const checkFile = (path: string, disk: Disk): void => {

@@ -37,7 +37,7 @@ export const readRoot = ({ root, disk }: { readonly root: string; readonly disk:
   const bytes = disk.readFile(path)
   if (bytes === undefined) return undefined
   const parsed = parse(facts, unseal(bytes))
-  if (!parsed.ok) throw errors.state_root_damaged({ details: { path } })
+  if (!parsed.ok) throw errors.state_root_damaged({ details: { path, root } })
   const { format: found, incompat } = parsed.value
   const unknown = incompat.find((flag) => !isKnown(flag))
   if (unknown !== undefined) throw errors.state_root_incompatible({ details: { path, flag: unknown } })

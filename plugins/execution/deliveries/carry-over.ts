@@ -1,5 +1,5 @@
 /** Reply targets of records that were written before their secrets were sealed: once in the life of a root. */
-import { createPause, type Collection, type Document, type Log, type State } from '../../../core/plugin.js'
+import { createPause, tellFailure, type Collection, type Document, type Log, type State } from '../../../core/plugin.js'
 import type { ReplyHandle, ReplyTargetRequest } from './reply-targets.js'
 
 /** A target as it may be stored: as it is, or as a handle whose secrets are sealed. Throws `secrets_key_unusable`. */
@@ -132,7 +132,7 @@ export const createCarryOver = ({ state, keepers, keep, log }: CarryOverParts): 
       if (records > 0) log.info('headers of reply targets that stood in clear are sealed now', { records })
     } catch (error) {
       if (signal.aborted) return
-      log.warn('headers of reply targets could not be sealed; the next start tries again', { error })
+      tellFailure({ log, state }, 'headers of reply targets could not be sealed; the next start tries again', { error })
     }
   }
 }

@@ -5,13 +5,17 @@ import {
   count,
   defineCommand,
   fault,
+  namedLine,
   object,
   ofFile,
   parse,
+  showTime,
+  visibleLine,
   withWrong,
   type Client,
   type Command,
   type CommandInput,
+  type Infer,
   type Json,
 } from '../../../core/plugin.js'
 import { setWholeCommand } from '../runtime/contract.js'
@@ -20,6 +24,27 @@ import { DeadLetter } from './dead-letters.js'
 const base = '/v1/runtime/hooks'
 
 const DeadLetters = object({ dead_letters: array(DeadLetter) })
+
+const detail = namedLine(8)
+const showDeadLetter = (letter: DeadLetter): string =>
+  [
+    `${letter.id}  ${visibleLine(letter.hook_name)}  ${letter.resolved_at_ms === undefined ? 'open' : 'resolved'}`,
+    ...detail('event', visibleLine([letter.event, letter.subject ?? ''].join(' ').trim())),
+    ...detail('failed', `${showTime(letter.at_ms)}, after ${count(letter.attempt_count, 'attempt')}`),
+    ...detail('run', letter.run_id),
+    ...detail('session', letter.session_id),
+    ...detail('asked', letter.target),
+    ...detail('error', letter.error),
+    ...detail('found', letter.resolution_reason),
+  ].join('\n')
+
+const howToResolve =
+  'Resolve one: holdfast runtime hooks resolve-dead-letter ID. All of a hook: the same with --hook NAME.'
+const showDeadLetters = ({ dead_letters }: Infer<typeof DeadLetters>): string => {
+  if (dead_letters.length === 0) return 'No invocation of a hook failed for good.'
+  const isOpen = dead_letters.some(({ resolved_at_ms }) => resolved_at_ms === undefined)
+  return [...dead_letters.map(showDeadLetter), ...(isOpen ? [howToResolve] : [])].join('\n')
+}
 
 /** Ids of the dead letters of a hook that nobody has resolved. */
 const unresolvedOf = async (client: Client, hook: string): Promise<readonly string[]> => {
@@ -68,6 +93,8 @@ export const commands: readonly Command[] = [
     route: `GET ${base}/dead-letter`,
     summary: 'Invocations that failed for good.',
     run: ({ client }) => client.get(`${base}/dead-letter`),
+    answer: DeadLetters,
+    show: showDeadLetters,
   }),
   defineCommand({
     path: ['runtime', 'hooks', 'resolve-dead-letter'],

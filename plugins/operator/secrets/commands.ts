@@ -188,6 +188,8 @@ export const commands: readonly Command[] = [
     summary: 'One account, without its tokens.',
     args: ['slot_id'],
     run: ({ client, args }) => client.get(`${accounts}/${encodeURIComponent(args['slot_id'] ?? '')}`),
+    answer: Secret,
+    show: showSecret,
   }),
   defineCommand({
     path: ['runtime', 'auth', 'accounts', 'refresh'],

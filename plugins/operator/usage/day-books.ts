@@ -2,7 +2,7 @@
  * What each day used. A call is written with its session alone, and its day adds it in memory. The record of such a day
  * says that it is open, and a start behind a kill sums it up from its sessions.
  */
-import { thrownText, type Log, type State, type Tx } from '../../../core/plugin.js'
+import { tellFailure, type Log, type State, type Tx } from '../../../core/plugin.js'
 import {
   idOf,
   joined,
@@ -30,7 +30,7 @@ export interface DayBooks {
 }
 
 export interface DayBookParts {
-  readonly state: Pick<State, 'commit'>
+  readonly state: Pick<State, 'commit' | 'health'>
   readonly store: UsageStore
   readonly log: Log
 }
@@ -77,7 +77,7 @@ export const createDayBooks = ({ state, store, log }: DayBookParts): DayBooks =>
     for (const [day, one] of counted)
       if (day !== current && !one.waiting.some((call) => isThere(store, day, call)))
         await close(day, one).catch((error: unknown) =>
-          log.warn('a day of usage was left open', { day, error: thrownText(error) }),
+          tellFailure({ log, state }, 'a day of usage was left open', { day, error }),
         )
   }
   const open = (tx: Tx, record: DayRecord, apart: Sums): void => {

@@ -31,6 +31,8 @@ const largest = 32 * 1024 * 1024
 const largestRefusal = 100_000
 /** Bytes that are read at once, within so many milliseconds; what exceeds them waits for a turn. */
 const [atOnce, atOnceMs] = [64 * 1024, 10]
+/** A server that only keeps the connection alive, as with comments, says nothing: for so many idle limits. */
+const idleLimitsWithoutEvent = 10
 /** How long a server may take to tell the usage, and to end the answer, when the model has ended. */
 const lingerMs = 1000
 
@@ -67,6 +69,8 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
   #state: 'new' | 'asked' | 'answered' | 'over' = 'new'
   /** Monotonic ms of the last sign of life. */
   #seen = 0
+  /** Monotonic ms of the last event, or of the question. */
+  #spoke = 0
   #cancelIdle: (() => void) | undefined
   #cancelLinger: (() => void) | undefined
   #bytes = 0
@@ -79,7 +83,16 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
   constructor(options: CallOptions) {
     this.#options = options
     this.#answer = options.answer
-    this.#feed = createEventReader(this.#answer, largestEvent)
+    this.#feed = createEventReader(
+      {
+        take: (data) => {
+          this.#spoke = this.#seen
+          this.#answer.take(data)
+        },
+        overflow: () => this.#answer.overflow(),
+      },
+      largestEvent,
+    )
   }
 
   [Symbol.asyncIterator](): this {
@@ -103,6 +116,7 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
     this.#state = 'asked'
     signal.addEventListener('abort', this.#abort, { once: true })
     this.#seen = clock.elapsed()
+    this.#spoke = this.#seen
     this.#watch(this.#options.idle_timeout_ms)
     this.#share = transport.budget.open()
     this.#sent = transport.post(question(), this)
@@ -113,10 +127,13 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
   #watch(ms: number): void {
     const { clock, idle_timeout_ms } = this.#options
     this.#cancelIdle = clock.after(ms, () => {
-      const left = this.#seen + idle_timeout_ms - clock.elapsed()
+      const now = clock.elapsed()
+      const left = this.#seen + idle_timeout_ms - now
+      const leftToSpeak = this.#spoke + idleLimitsWithoutEvent * idle_timeout_ms - now
       if (left <= 0) return this.#breakOff(failures.silent())
+      if (leftToSpeak <= 0) return this.#breakOff(failures.wordless())
       this.#outlet.put(signOfLife)
-      this.#watch(left)
+      this.#watch(Math.min(left, leftToSpeak))
     })
   }
 

@@ -17,6 +17,8 @@ const failure = (cls: FailureClass, retryable: boolean, message: string): ModelF
 export const failures = {
   aborted: () => failure('aborted', false, 'The model call was aborted.'),
   silent: () => failure('timeout', true, 'The provider was silent for too long.'),
+  wordless: () =>
+    failure('timeout', true, 'The provider kept the connection alive for too long and said nothing on it.'),
   truncated: () => failure('truncated', true, 'The answer of the provider was cut off.'),
   overloaded: () => failure('overloaded', true, 'The provider broke off its answer.'),
   filtered: () => failure('bad_request', false, 'The content filter of the provider stopped the answer.'),
@@ -102,6 +104,9 @@ export const broken = (error: unknown, answered: boolean): ModelFailure => {
   if (some(untrusted))
     return failure('network', false, 'The TLS certificate or protocol of the provider cannot be trusted.')
   if (some(unreachable)) return failure('network', true, 'The provider cannot be reached.')
+  if (some(overflow))
+    return failure('network', false, 'The headers of the answer are larger than any that are read (16 KiB).')
+  if (some(unread) && !answered) return failure('network', false, unreadText)
   if ([...causes(error)].some(isUnasked)) return failure('network', true, unaskedText)
   if (some(cut))
     return answered ? failures.truncated() : failure('network', true, 'The connection to the provider broke.')
@@ -187,7 +192,12 @@ const rowOf = (seen: Seen, status: number, asked: Asked): Row => {
     : row('overloaded', true, 'The provider failed')
 }
 
-const cut = /UND_ERR_SOCKET|ECONNRESET|EPIPE|UND_ERR_ABORTED|ERR_STREAM_PREMATURE_CLOSE|HPE_/u
+const overflow = /UND_ERR_HEADERS_OVERFLOW/u
+const unread = /^HTTPParserError$|^HPE_/u
+const unreadText =
+  'What answers at this address speaks no HTTP that can be read: ' +
+  'the port may be that of another program, or the server wants https.'
+const cut = /UND_ERR_SOCKET|ECONNRESET|EPIPE|UND_ERR_ABORTED|ERR_STREAM_PREMATURE_CLOSE|HTTPParserError|HPE_/u
 const unreachable =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|EADDRNOTAVAIL/u
 /** undici ends a connection on which it hears what it did not ask for, and says no more of it than this. */

@@ -3,7 +3,7 @@
  * one commit, so that no run waits for it. A mark goes with each commit; from
  * it the next start finds what a kill kept from being written.
  */
-import { thrownText, type Clock, type Log, type Observers, type Tx } from '../../../../core/plugin.js'
+import { tellFailure, type Clock, type Log, type Observers, type Tx } from '../../../../core/plugin.js'
 import type { Runs, TerminalRun } from '../../runs/contract.js'
 import type { Sessions } from '../../sessions/contract.js'
 import type { RunMemoryPolicy } from './policy.js'
@@ -101,7 +101,9 @@ const arm = (recording: Recording): void => {
   recording.cancel ??= recording.clock.after(delayMs, () => {
     recording.cancel = undefined
     flush(recording).catch((error: unknown) => {
-      recording.log.warn('ended runs could not be remembered yet', { error: thrownText(error) })
+      tellFailure({ log: recording.log, state: recording.store.state }, 'ended runs could not be remembered yet', {
+        error,
+      })
       arm(recording)
     })
   })

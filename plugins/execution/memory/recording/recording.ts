@@ -1,5 +1,5 @@
 /** Recording and forgetting as long as the daemon lives. */
-import { thrownText } from '../../../../core/plugin.js'
+import { tellFailure } from '../../../../core/plugin.js'
 import { catchUp } from './catch-up.js'
 import type { Recorder, RecorderParts } from './recorder.js'
 import { forget } from './retention.js'
@@ -20,7 +20,7 @@ export const createRecording = (parts: RecorderParts, recorder: Recorder): Recor
   const warn =
     (fact: string) =>
     (error: unknown): void =>
-      log.warn(fact, { error: thrownText(error) })
+      tellFailure({ log, state: store.state }, fact, { error })
   const settled = async (): Promise<void> => {
     await caught
     await recorder.flush().catch(warn('ended runs could not be remembered yet'))

@@ -117,10 +117,10 @@ const nothingFound = async (input: CommandInput, near: NearDaemon): Promise<Done
     routes.map(({ route_id }) => route_id),
   )
   const answers = checks.some(({ route_id, answered }) => route_id === default_route && answered)
-  const until = answers
-    ? `Until then the default route answers, ${visibleLine(default_route)}.`
+  const standing = answers
+    ? `The default route answers meanwhile: ${visibleLine(default_route)}.`
     : `The default route is ${visibleLine(default_route)}.${betterDefault(default_route, checks)}`
-  return { lines: [`Found no key and no model server. ${wayIn}`, ...lines, until], checks, planned: true }
+  return { lines: ['Found no key and no model server.', ...lines, standing, wayIn], checks, planned: true }
 }
 
 const closingOf = async (input: CommandInput, near: NearDaemon, checks: readonly CheckedRoute[]): Promise<string> => {

@@ -41,6 +41,7 @@ test('state-5: a symbolic link is never followed', async (t) => {
   await t.throwsAsync(disk.replace(link, Buffer.from('x')))
   await t.throwsAsync(disk.makeFolder(link))
   mkdirSync(join(root, 'folder'))
+  t.throws(() => disk.readFile(join(root, 'folder')), { code: 'state_root_not_regular', message: /a folder/u })
   symlinkSync(join(root, 'folder'), join(root, 'folder-link'))
   await t.throwsAsync(disk.syncFolder(join(root, 'folder-link')))
   t.is(disk.stat(link)?.kind, 'link')

@@ -315,12 +315,12 @@ test('a refused start leaves the lock free', async (t) => {
 })
 
 for (const name of ['root.json', 'manifest.json', 'watermark.json', 'owner.json', 'daemon.lock'])
-  test(`state-4: a pipe or a link in the place of ${name} is refused by name, not waited for`, async (t) => {
+  test(`state-4: a pipe, a link or a folder in the place of ${name} is refused by name, not waited for`, async (t) => {
     const root = folder(t)
     await (await take(root)).release()
     const path = join(root, name)
-    for (const make of ['mkfifo', 'ln -s /dev/zero']) {
-      rmSync(path, { force: true })
+    for (const make of ['mkfifo', 'ln -s /dev/zero', 'mkdir']) {
+      rmSync(path, { force: true, recursive: true })
       const [program = '', ...args] = [...make.split(' '), path]
       t.is(spawnSync(program, args).status, 0)
       await t.throwsAsync(take(root), { code: 'state_root_not_regular', message: new RegExp(name, 'u') })

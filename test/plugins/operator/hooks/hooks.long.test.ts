@@ -98,7 +98,7 @@ test('hooks-11: a command reads the invocation on standard input, and its JSON o
 })
 
 test('hooks-12: exit 2 blocks with standard error as the reason; other codes are failures', async (t) => {
-  const { set, run, made, outcomes, letters, request } = await daemonWith(t)
+  const { set, run, made, outcomes, letters, request, url } = await daemonWith(t)
   await set({ pre_tool_use: [command('echo "not today" >&2; exit 2')] })
   await run()
   t.deepEqual(made, [])
@@ -129,6 +129,12 @@ test('hooks-12: exit 2 blocks with standard error as the reason; other codes are
     (await request('GET', '/v1/status')).body.health.warnings.find(({ code }: any) => code === 'hook_dead_letters')
   t.like(await warned(), { severity: 'warning', related_id: (await letters())[0].id })
   t.regex((await warned()).action, /holdfast runtime hooks resolve-dead-letter dead_/u)
+  const told = await createCommandLine({ url })('runtime', 'hooks', 'dead-letter')
+  t.regex(
+    told.out,
+    new RegExp(`^${letter.id} {2}guard {2}open\\n {2}event +\\S.*\\n {2}failed +\\d.*, after \\d attempt`, 'mu'),
+  )
+  t.regex(told.out, /\nResolve one: holdfast runtime hooks resolve-dead-letter ID\./u)
   const path = `/v1/runtime/hooks/dead-letter/${letter.id}/resolve`
   t.like((await request('POST', path, { reason: 'seen' })).body, { resolution_reason: 'seen' })
   t.like((await request('POST', path, { reason: 'again' })).body, { resolution_reason: 'seen' })

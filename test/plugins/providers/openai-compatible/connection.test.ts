@@ -1,6 +1,8 @@
 import test from 'ava'
+import { createServer, type AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { Problem } from '../../../../core/plugin.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 import type { ModelMessage } from '../../../../plugins/execution/models/contract.js'
 import { flagWords } from '../../../../plugins/execution/models/file/route-words.js'
 import { watchedRoute } from '../../../../plugins/execution/models/route-health.js'
@@ -300,6 +302,46 @@ test.serial(
     t.is(answer.text, '')
   },
 )
+
+test.serial(
+  'models-15: a provider that sends comments alone has failed after ten idle limits without an event',
+  async (t) => {
+    const pings = (count: number) => Array.from({ length: count }, () => ': ping\n\n')
+    const slow = [...pings(8), chunk({ content: 'a' }), ...pings(8), ...saying('b').chunks]
+    const { ask: go } = await converseWith(t, { ...stream(...slow), pace_ms: 100 }, { idle_timeout_ms: 150 })
+    t.is((await go()).text, 'ab', 'each event begins the time anew')
+    const { ask: goOn, server } = await converseWith(
+      t,
+      { ...stream(...pings(200)), pace_ms: 20 },
+      { idle_timeout_ms: 100 },
+    )
+    const begun = clock.elapsed()
+    const answer = await goOn()
+    t.is(classOf(answer), 'timeout retryable')
+    t.regex(JSON.stringify(answer.done), /kept the connection alive/u)
+    t.true(clock.elapsed() - begun >= 1000)
+    t.true(await server.asked[0]?.gone)
+  },
+)
+
+test('what speaks no HTTP, and headers that are too large, are told as that and not asked again', async (t) => {
+  for (const [said, told] of [
+    ['SSH-2.0-OpenSSH_9.6\r\n', /speaks no HTTP that can be read: the port/u],
+    ['HTTP/1.1 5xx Boom\r\n\r\n', /speaks no HTTP that can be read/u],
+    [`HTTP/1.1 200 OK\r\nx: ${'h'.repeat(200_000)}\r\n\r\n`, /headers of the answer are larger/u],
+  ] as const) {
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.write(said))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => server.close())
+    const { port } = unsafeCast<AddressInfo>(server.address())
+    const answer = await ask(connectTo(`http://127.0.0.1:${port}/v1`), requestOf([userText('hi')]))
+    t.is(classOf(answer), 'network final')
+    t.regex(JSON.stringify(answer.done), told)
+  }
+})
 
 test.serial('models-18: an abort ends the call at once and closes the socket, wherever the call is', async (t) => {
   const replies: Reply[] = [

@@ -68,10 +68,13 @@ test.serial(
     t.false(existsSync(join(init.root, 'config/routes.toml')))
     t.false((out + err).includes(key))
     const nothing = await (await begin()).run()
-    t.regex(nothing.out, /Found no key and no model server\..*ANTHROPIC_API_KEY.* answers, demo\.|Would use/su)
+    t.regex(
+      nothing.out,
+      /^Found no key and no model server\.\n.*The default route answers meanwhile: demo\.\n.*ANTHROPIC_API_KEY|Would use/su,
+    )
     const ready = await begin()
     ready.write('default_route = "mine"\n\n[routes.mine]\ndriver = "demo"\n')
-    t.regex((await ready.run()).out, /Until then the default route answers, mine\.|Would use/u)
+    t.regex((await ready.run()).out, /The default route answers meanwhile: mine\.|Would use/u)
   },
 )
 
