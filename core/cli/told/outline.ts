@@ -53,6 +53,7 @@ const linesOf = (value: Json): string[] => {
   return Array.isArray(value) ? value.flatMap(itemLines) : visible(besideName('', value) ?? '').split('\n')
 }
 
+/** `name  value` lines; numbers named `_at_ms`, `_ms` and `_bytes` are told as moments, spans and sizes. */
 export const outline = (answer: Json): string => {
   const isEmpty = typeof answer === 'object' && besideName('', answer) === 'none'
   return isEmpty ? 'There is nothing to show.' : linesOf(answer).join('\n')

@@ -2,7 +2,6 @@
 import {
   array,
   commandErrors,
-  commandLine,
   count,
   defineCommand,
   fault,
@@ -56,18 +55,21 @@ const resolve = async ({ client, args, flags }: CommandInput): Promise<Json> => 
   return { dead_letters }
 }
 
-const Resolved = open({ hook_name: optional(string()), dead_letters: optional(array(open({ hook_name: string() }))) })
+const Resolved = open({
+  hook_name: optional(string()),
+  dead_letters: optional(array(open({ hook_name: string() }))),
+})
 
 const showResolved = ({ hook_name, dead_letters }: Infer<typeof Resolved>): string => {
   const [of] = dead_letters ?? [{ hook_name: hook_name ?? '' }]
   if (of === undefined)
-    return `Nothing to resolve: no dead letter of this hook is open. All: ${commandLine('runtime hooks dead-letter')}`
+    return 'Nothing to resolve: no dead letter of this hook is open. All: holdfast runtime hooks dead-letter'
   return `${count(dead_letters?.length ?? 1, 'dead letter')} of ${visibleLine(of.hook_name)} resolved.`
 }
 
 const InForce = open({ hooks: jsonObject(), wrong: wrongField })
 
-const noHooks = `No hooks are in force. Set some in config/hooks.toml, or: ${commandLine('runtime hooks set --file FILE')}`
+const noHooks = 'No hooks are in force. Set some in config/hooks.toml, or: holdfast runtime hooks set --file FILE'
 const showHooks = ({ hooks, wrong }: Infer<typeof InForce>): string =>
   showWrong(Object.keys(hooks).length === 0 ? [] : [outline(hooks)], noHooks, wrong).join('\n')
 

@@ -74,7 +74,7 @@ const ruleLines = (checked: Checked): string[] => {
 /** Of a name that no tool has: the built-in rule of all names says nothing of a tool that comes to have it. */
 const showMissing = (checked: Checked): string[] => {
   const { effective_mode, decision, matched_rule, built_in = false } = checked
-  if (built_in && matched_rule?.tool_name_pattern === '*')
+  if (built_in && matched_rule?.tool_name_pattern === '*' && decision === 'allow')
     return ['No rule names it: a tool of this name would say itself whether it asks.']
   return [`Were there such a tool: ${decision} in mode ${effective_mode}`, ...ruleLines(checked)]
 }

@@ -81,6 +81,7 @@ test('tools-8: the command line asks with an input, at which grants look', async
   const [first, second, third] = await shown('bsah')
   t.regex(first ?? '', /^There is no tool named bsah\. A call of it now fails with tool_not_found/u)
   t.deepEqual([second, third], ['No rule names it: a tool of this name would say itself whether it asks.', ''])
+  t.is((await shown('bsah', '--mode', 'plan'))[1], 'Were there such a tool: deny in mode plan')
   t.deepEqual((await shown('mcp__*')).slice(1), [
     'Were there such a tool: ask in mode default',
     '  rule        mcp__*: ask, built in, as nobody gave a rule that fits',

@@ -102,7 +102,7 @@ test('secrets-12, secrets-14: an account is set as JSON and looked at under its 
   const line = createCommandLine({ url })
   const auth = ['runtime', 'auth', 'accounts'] as const
   t.is((await line(...auth, 'list')).out, 'mail  mcp_oauth  an OAuth account, version 1\n')
-  t.is(JSON.parse((await line(...auth, 'get', 'mail')).out).mode, 'oauth_account')
+  t.is(JSON.parse((await line(...auth, 'get', 'mail', '--output', 'json')).out).mode, 'oauth_account')
   t.regex((await line(...auth, 'refresh', 'mail')).err, /Nothing in this daemon refreshes/u)
   t.is((await line(...auth, 'revoke', 'mail')).out, 'Revoked.\n')
   t.regex((await line(...auth, 'list')).out, /holdfast mcp oauth login SERVER.*--mode oauth_account --stdin\n$/u)
