@@ -173,9 +173,19 @@ export type {
   NearDaemon,
   Said,
 } from './plugin/command.js'
-export { commandLine, count, cutAtWord, idWord, sentence, shellWord, span } from './base/text/command-text.js'
+export {
+  commandLine,
+  count,
+  cutAtWord,
+  idWord,
+  sentence,
+  shellWord,
+  span,
+  wholeSpan,
+} from './base/text/command-text.js'
 export { beginning, createFlow, folded, foldedBlock, widthOf, type Flow } from './cli/screen/folded.js'
 export { errors as commandErrors } from './cli/told/errors.js'
+export { outline } from './cli/told/outline.js'
 export { defineToken, definePoint, hasMembers, withAnswers } from './base/token.js'
 export { asItIs, awaited, awaitedByCaller, refusing, yesOrNo } from './base/answers.js'
 export { answerOf, taken } from './plugin/answer-of.js'

@@ -89,6 +89,8 @@ const openapi = defineCommand({
   route: 'GET /v1/openapi.json',
   summary: 'The OpenAPI 3.1 document of the daemon.',
   run: ({ client }) => client.get('/v1/openapi.json'),
+  answer: json(),
+  show: (document) => JSON.stringify(document, null, 2),
 })
 
 export const coreCommands = (shipped: ShippedView): readonly Command[] => [

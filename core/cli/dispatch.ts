@@ -6,10 +6,12 @@ import type { Problem } from '../base/errors.js'
 import { errors as configErrors, type Environment, type Flags } from '../base/config.js'
 import { unknownFlag } from '../base/text/unknown-flag.js'
 import { parseOnce } from '../base/parse.js'
+import { unsafeCast, type Json } from '../base/schema.js'
 import { globals, globalsOf, refuseTwice, switchValue, type Arguments } from './arguments.js'
 import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
 import { explain } from './told/explain.js'
+import { outline } from './told/outline.js'
 import { inWordsOf, namesRoute } from './told/own-words.js'
 import { withDaemon, withScratch, type ShortDaemon } from './root/near-daemon.js'
 import { urlOfHolder } from './root/place.js'
@@ -158,6 +160,17 @@ const parsedAnswer = ({ answer: struct }: Command, answer: unknown): { readonly 
   return parsed.ok ? parsed : undefined
 }
 
+/** For a person; an answer that the command has no words for is told member by member. */
+const textOfAnswer = ({ show }: Command, { answer, known, columns }: Answered): string =>
+  // Whatever else is printed as JSON can be told so.
+  known === undefined || show === undefined ? outline(unsafeCast<Json>(answer)) : show(known.value, columns)
+
+interface Answered {
+  readonly answer: unknown
+  readonly known: ReturnType<typeof parsedAnswer>
+  readonly columns: number
+}
+
 /** What a line gives to its command. Throws what a line is refused with before anybody is asked. */
 export const givenOf = (command: Command, { words, flags, again = new Map() }: GivenLine): Given => {
   const given = { args: argsOf(command, words), flags: flagsOf(command, flags) }
@@ -277,8 +290,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     .finally(dialogue.close)
   if (answer === undefined) return code
   const known = parsedAnswer(command, answer)
-  const text = output === 'pretty' && known !== undefined ? command.show?.(known.value, columns()) : undefined
-  if (text !== undefined && line.show !== undefined) await line.show(text)
-  else print(text ?? JSON.stringify(answer, null, 2))
+  if (output === 'json') print(JSON.stringify(answer, null, 2))
+  else await (line.show ?? print)(textOfAnswer(command, { answer, known, columns: columns() }))
   return known === undefined ? code : (command.status?.(known.value) ?? code)
 }

@@ -215,13 +215,13 @@ interface CommandForm {
 
 /** A command as `defineCommand` checked it. */
 export interface Command extends CommandForm {
-  /** What an answer must look like to be shown; one of another shape is printed as JSON. */
+  /** What an answer must look like to be shown; one of another shape is told member by member. */
   readonly answer?: AnyStruct
   /** The answer is printed: nothing is if there is none. */
   run(input: CommandInput): Promise<unknown>
   /**
-   * Readable text for the answer, for a terminal of so many columns; it is printed as JSON if this is absent, and
-   * always with `--output json`.
+   * Readable text for the answer, for a terminal of so many columns; its members are told line by line if this is
+   * absent. With `--output json` it is printed as JSON instead.
    */
   show?(answer: unknown, columns: number): string
   /** Exit code for the answer; 0 when absent. */

@@ -45,6 +45,12 @@ export const span = (ms: number): string => {
   return `${Math.floor(ms / size)} ${unit}`
 }
 
+/** The same in the largest unit that it is whole numbers of; undefined if there is none. */
+export const wholeSpan = (ms: number): string | undefined => {
+  const found = ms > 0 ? units.find(([size]) => ms % size === 0) : undefined
+  return found && `${ms / found[0]} ${found[1]}`
+}
+
 /** At most so many characters, to the end of a word where one is near, with a mark where something is cut. */
 export const cutAtWord = (text: string, most: number): string => {
   if (text.length <= most) return text

@@ -27,10 +27,23 @@ const nearestIn = (words: readonly string[], near: readonly Named[], shared: num
   return undefined
 }
 
-const meantBy = (words: readonly string[], near: readonly Named[], shared: number): string | undefined =>
-  nearestIn(words, near, shared) ??
-  nearest(words.slice(0, 2).join(' '), ['serve', ...near.map(({ path }) => path.join(' '))]) ??
-  (shared > 0 ? near[0]?.path.join(' ') : undefined)
+/** Of commands with the same first words, those that end as the next word does: there may be a word between. */
+const endingLike = (word: string, near: readonly Named[]): readonly string[] => {
+  const end = nearest(
+    word,
+    near.map(({ path }) => path.at(-1) ?? ''),
+  )
+  return near.filter(({ path }) => path.at(-1) === end).map(({ path }) => `holdfast ${path.join(' ')}`)
+}
+
+const meantBy = (words: readonly string[], near: readonly Named[], shared: number): readonly string[] => {
+  const [first, next = ''] = [words.slice(0, 2).join(' '), words[shared]]
+  const found =
+    nearestIn(words, near, shared) ??
+    (shared > 0 ? undefined : nearest(first, ['serve', ...near.map(({ path }) => path.join(' '))]))
+  if (found !== undefined) return [`holdfast ${found}`]
+  return shared > 0 ? endingLike(next, near) : []
+}
 
 /** For words that no command begins with. */
 export const unknownCommand = (words: readonly string[], commands: readonly Named[]): Problem => {
@@ -39,9 +52,8 @@ export const unknownCommand = (words: readonly string[], commands: readonly Name
   const [first, all] = [words.slice(0, shared).join(' '), words.slice(0, Math.max(2, shared + 1)).join(' ')]
   const more = [...new Set(near.map(({ path }) => path[shared] ?? ''))]
   if (shared === words.length) return errors.subcommand_missing({ details: { command: first, more: either(more) } })
-  if (shared > 1)
-    return errors.command_unknown({ details: { command: all, hint: `; say holdfast ${first} ${either(more)}` } })
-  const meant = meantBy(words, near, shared)
-  const hint = meant === undefined ? '; see holdfast --help' : `; did you mean holdfast ${meant}?`
+  const meant = shared > 1 ? [] : meantBy(words, near, shared)
+  const known = shared > 0 ? `; say holdfast ${first} ${either(more)}` : '; see holdfast --help'
+  const hint = meant.length === 0 ? known : `; did you mean ${either(meant)}?`
   return errors.command_unknown({ details: { command: all, hint } })
 }

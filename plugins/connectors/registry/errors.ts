@@ -10,7 +10,7 @@ export const connectorErrors = defineErrors({
   connector_invalid: {
     status: 400,
     detail: 'The connector cannot be as it is asked for: {what}.',
-    action: 'Correct the field that errors names.',
+    action: 'Correct the member that is named: docs/connectors.md has those of each kind.',
   },
   connector_file_backed: {
     status: 409,

@@ -1,9 +1,11 @@
 /** Goals from the command line. */
 import {
+  commandLine,
   count,
   defineCommand,
   enums,
   integer,
+  namedLine,
   open,
   optional,
   string,
@@ -22,6 +24,7 @@ const pathOf = ({ args }: CommandInput): string => `/v1/sessions/${encodeURIComp
 const Answer = open({
   goal: optional(
     open({
+      session_id: string(),
       objective: string(),
       status: enums(goalStatuses),
       tokens_used: integer(),
@@ -32,14 +35,17 @@ const Answer = open({
   ),
 })
 
+const named = namedLine(9)
+
 const show = ({ goal }: Infer<typeof Answer>): string => {
   if (goal === undefined) return 'The session has no goal.'
-  const { objective, status, tokens_used, token_budget, turns, stop_reason } = goal
+  const { session_id, objective, status, tokens_used, token_budget, turns, stop_reason } = goal
   const budget = token_budget === undefined ? '' : ` of ${token_budget}`
   return [
     visibleLine(objective),
     `${status}, ${count(turns, 'run')}, ${tokens_used}${budget} tokens`,
-    ...(stop_reason === undefined ? [] : [visibleLine(stop_reason)]),
+    ...named('because', stop_reason),
+    ...named('next', status === 'paused' ? commandLine('goals resume', session_id) : undefined),
   ].join('\n')
 }
 

@@ -19,6 +19,7 @@ import {
   type Json,
   showTime,
   idWord,
+  wholeSpan,
 } from '../../../core/plugin.js'
 import { cadenceOf } from './cadence-flags.js'
 import { overlapPolicies } from './contract.js'
@@ -62,7 +63,8 @@ const moment = (ms: number): string => showTime(ms).replace('.000', '')
 
 const cadenceText = ({ type, fire_at_ms, every_seconds, expression, timezone }: Schedule['cadence']): string => {
   if (type === 'once') return `once at ${moment(fire_at_ms ?? 0)}`
-  return type === 'interval' ? `every ${every_seconds} s` : `${expression} in ${timezone}`
+  if (type !== 'interval') return `${expression} in ${timezone}`
+  return `every ${wholeSpan((every_seconds ?? 0) * 1000) ?? `${every_seconds} s`}`
 }
 
 const flowsText = ({ playbook_ref: { playbook_id, version } }: NonNullable<Schedule['flow_start']>): string =>

@@ -26,6 +26,8 @@ export interface PermissionRule {
   readonly reason?: string | undefined
   /** Of a rule that a hook gave while the session went on. */
   readonly origin?: 'hook_update'
+  /** Of a rule that nobody gave: it holds where no other fits. */
+  readonly built_in?: true
 }
 
 /** How exactly a pattern names the tool; undefined if it does not. */
@@ -55,6 +57,8 @@ export interface PermissionDecision {
   readonly mode_effect?: string
   readonly matched_rule?: PermissionRule
   readonly matched_rule_origin?: 'hook_update'
+  /** Nobody gave the matched rule: it holds where no other fits. */
+  readonly built_in?: true
   readonly approval_required: boolean
   readonly scope: RuleScope
   readonly reason?: string

@@ -58,9 +58,9 @@ const asking = [
 /** What the contract says about names, when nobody said otherwise. A tool without a rule here says it itself. */
 export const builtInRules: readonly PermissionRule[] = Object.freeze([
   ...asking.map((tool_name_pattern): PermissionRule =>
-    Object.freeze({ scope: 'session', tool_name_pattern, behavior: 'ask' }),
+    Object.freeze({ scope: 'session', tool_name_pattern, behavior: 'ask', built_in: true }),
   ),
-  Object.freeze({ scope: 'session', tool_name_pattern: '*', behavior: 'allow' } as const),
+  Object.freeze({ scope: 'session', tool_name_pattern: '*', behavior: 'allow', built_in: true } as const),
 ])
 
 type ToolSays = Pick<Tool, 'name' | 'effect' | 'permission' | 'in_plan_mode'>
@@ -69,7 +69,7 @@ type ToolSays = Pick<Tool, 'name' | 'effect' | 'permission' | 'in_plan_mode'>
 export const rulesOf = (tool: ToolSays | undefined): readonly PermissionRule[] => {
   if (tool === undefined || matchRule(builtInRules, tool.name)?.tool_name_pattern !== '*') return builtInRules
   if ((tool.permission ?? (tool.effect === 'read' ? 'allow' : 'ask')) === 'allow') return builtInRules
-  return [{ scope: 'session', tool_name_pattern: tool.name, behavior: 'ask' }]
+  return [{ scope: 'session', tool_name_pattern: tool.name, behavior: 'ask', built_in: true }]
 }
 
 export interface PermissionCase {
@@ -108,8 +108,9 @@ export const decidePermission = ({
 }
 
 /** Where a rule is from stands beside it. */
-const ruled = ({ origin, ...rule }: PermissionRule): Partial<PermissionDecision> => ({
+const ruled = ({ origin, built_in, ...rule }: PermissionRule): Partial<PermissionDecision> => ({
   matched_rule: rule,
+  ...(built_in === true && { built_in }),
   ...(origin !== undefined && { matched_rule_origin: origin }),
 })
 

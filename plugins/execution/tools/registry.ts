@@ -32,6 +32,7 @@ const overLimit = (decision: PermissionDecision, tool: Tool): PermissionDecision
   base_decision: 'deny',
   mode_applied: false,
   ...(decision.matched_rule !== undefined && { matched_rule: decision.matched_rule }),
+  ...(decision.built_in === true && { built_in: true }),
   approval_required: false,
   scope: decision.scope,
   reason: `${tool.name} needs ${tool.sandbox}, which the limit max_sandbox does not grant.`,

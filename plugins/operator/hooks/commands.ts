@@ -6,12 +6,19 @@ import {
   defineCommand,
   fault,
   namedLine,
+  jsonObject,
   object,
   ofFile,
+  open,
+  optional,
+  outline,
   parse,
   showTime,
+  showWrong,
+  string,
   visibleLine,
   withWrong,
+  wrongField,
   type Client,
   type Command,
   type CommandInput,
@@ -57,7 +64,7 @@ const unresolvedOf = async (client: Client, hook: string): Promise<readonly stri
 }
 
 /** One, or all of a hook. */
-const resolve = async ({ client, args, flags, print, output }: CommandInput): Promise<Json> => {
+const resolve = async ({ client, args, flags }: CommandInput): Promise<Json> => {
   const { dead_letter_id: named } = args
   const { hook, reason } = flags
   const body = typeof reason === 'string' ? { reason } : {}
@@ -68,9 +75,26 @@ const resolve = async ({ client, args, flags, print, output }: CommandInput): Pr
     throw commandErrors.flag_invalid({ details: { flag: 'hook', problem: 'does not go with <dead_letter_id>' } })
   const dead_letters: Json[] = []
   for (const id of await unresolvedOf(client, hook)) dead_letters.push(await resolveOne(id))
-  if (output === 'pretty') print(`${count(dead_letters.length, 'dead letter')} of ${hook} resolved.`)
   return { dead_letters }
 }
+
+const Resolved = open({
+  hook_name: optional(string()),
+  dead_letters: optional(array(open({ hook_name: string() }))),
+})
+
+const showResolved = ({ hook_name, dead_letters }: Infer<typeof Resolved>): string => {
+  const [of] = dead_letters ?? [{ hook_name: hook_name ?? '' }]
+  if (of === undefined)
+    return 'Nothing to resolve: no dead letter of this hook is open. All: holdfast runtime hooks dead-letter'
+  return `${count(dead_letters?.length ?? 1, 'dead letter')} of ${visibleLine(of.hook_name)} resolved.`
+}
+
+const InForce = open({ hooks: jsonObject(), wrong: wrongField })
+
+const noHooks = 'No hooks are in force. Set some in config/hooks.toml, or: holdfast runtime hooks set --file FILE'
+const showHooks = ({ hooks, wrong }: Infer<typeof InForce>): string =>
+  showWrong(Object.keys(hooks).length === 0 ? [] : [outline(hooks)], noHooks, wrong).join('\n')
 
 export const commands: readonly Command[] = [
   setWholeCommand({
@@ -87,6 +111,8 @@ export const commands: readonly Command[] = [
     route: `GET ${base}`,
     summary: 'The hooks in force, with their secrets.',
     run: async (input) => withWrong(input, ofFile('hooks'), await input.client.get(base)),
+    answer: InForce,
+    show: showHooks,
   }),
   defineCommand({
     path: ['runtime', 'hooks', 'dead-letter'],
@@ -108,5 +134,7 @@ export const commands: readonly Command[] = [
     oneOf: ['<dead_letter_id>', '--hook'],
     fields: { 'body.reason': '--reason' },
     run: resolve,
+    answer: Resolved,
+    show: showResolved,
   }),
 ]

@@ -1,5 +1,6 @@
 import {
   array,
+  boolean,
   defineCommand,
   enums,
   namedLine,
@@ -48,21 +49,47 @@ const Checked = open({
   decision: string(),
   reason: optional(string()),
   matched_rule: optional(open({ scope: string(), tool_name_pattern: string(), behavior: string() })),
+  matched_rule_origin: optional(string()),
+  built_in: optional(boolean()),
   fails_with: optional(string()),
   grant_rule: optional(open({ kind: enums(grantRuleKinds), value: string() })),
 })
 
 const row = namedLine(12)
 
+type Checked = Infer<typeof Checked>
+
+/** Whose rule decided. */
+const giverOf = ({ matched_rule, matched_rule_origin, built_in = false }: Checked): string => {
+  if (built_in) return 'built in, as nobody gave a rule that fits'
+  if (matched_rule?.scope !== 'session') return `of the ${matched_rule?.scope ?? ''} in config/tools.toml`
+  return `of the session${matched_rule_origin === 'hook_update' ? ', by a hook' : ''}`
+}
+
+const ruleLines = (checked: Checked): string[] => {
+  const { matched_rule: rule } = checked
+  return row('rule', rule && `${rule.tool_name_pattern}: ${rule.behavior}, ${giverOf(checked)}`)
+}
+
+/** Of a name that no tool has: the built-in rule of all names says nothing of a tool that comes to have it. */
+const showMissing = (checked: Checked): string[] => {
+  const { effective_mode, decision, matched_rule, built_in = false } = checked
+  if (built_in && matched_rule?.tool_name_pattern === '*' && decision === 'allow')
+    return ['No rule names it: a tool of this name would say itself whether it asks.']
+  return [`Were there such a tool: ${decision} in mode ${effective_mode}`, ...ruleLines(checked)]
+}
+
 /** What a call would fail with comes first: nothing that is decided of it matters then. */
-const showChecked = (checked: Infer<typeof Checked>): string => {
-  const { tool_name, effective_mode, decision, reason, matched_rule: rule, fails_with, grant_rule } = checked
-  const decided = `${visibleLine(tool_name)}: ${decision} in mode ${effective_mode}`
+const showChecked = (checked: Checked): string => {
+  const { tool_name, effective_mode, decision, reason, fails_with, grant_rule } = checked
+  const failure = fails_with === undefined ? [] : [visibleLine(reason ?? `A call of it fails with ${fails_with}.`)]
+  if (fails_with === 'tool_not_found') return [...failure, ...showMissing(checked)].join('\n')
+  const head = fails_with === undefined ? visibleLine(tool_name) : 'Were it not for that'
   return [
-    ...(fails_with === undefined
-      ? [decided, ...row('because', reason)]
-      : [visibleLine(reason ?? `A call of it fails with ${fails_with}.`), decided]),
-    ...row('rule', rule && `${rule.tool_name_pattern}: ${rule.behavior}, of the ${rule.scope}`),
+    ...failure,
+    `${head}: ${decision} in mode ${effective_mode}`,
+    ...(fails_with === undefined ? row('because', reason) : []),
+    ...ruleLines(checked),
     ...row('remembered', grant_rule && `would cover ${grantText(tool_name, grant_rule)}`),
     ...row('hooks', 'not asked here; one may decide otherwise'),
   ].join('\n')

@@ -59,6 +59,7 @@ export const PermissionExplanation = named(
     reason: optional(string()),
     matched_rule: optional(PermissionRuleView),
     matched_rule_origin: optional(doc(enums(origins), 'Who gave the rule: a hook, or none.')),
+    built_in: optional(doc(literal(true), 'Nobody gave the rule: it holds where no other fits.')),
     grant_id: optional(doc(string(), 'Id of the grant that lets this input pass.')),
     fails_with: optional(
       doc(

@@ -44,9 +44,11 @@ const atOnce = 100
 /** Rules may speak of tools that come later, so what they decide is shown all the same. */
 const foreseen = (decision: PermissionDecision, { code, message }: Problem): ForeseenDecision => ({
   ...decision,
-  reason: [message, `A call of it now fails with ${code}, whatever is decided.`, decision.reason ?? []]
-    .flat()
-    .join(' '),
+  reason: [
+    message,
+    `A call of it now fails with ${code}, whatever is decided.`,
+    ...(decision.reason === undefined ? [] : [`Otherwise: ${decision.reason}`]),
+  ].join(' '),
   fails_with: code,
 })
 

@@ -186,12 +186,17 @@ const heldCalls = ({ provider_readiness, runs }: Answer): string | undefined => 
   return `Calls of ${name} wait until ${heldUntil(route)}, as its server asked: holdfast runs list`
 }
 
+type Warning = NonNullable<Answer['health']['warnings']>[number]
+/** With what it is about: the sentences of a warning speak of what its message names. */
+const mending = ({ code, action }: Warning): string =>
+  action === undefined ? `See to ${visibleLine(code)}.` : `${visibleLine(code)}: ${action}`
+
 /** The one thing to do now. */
 export const nextStep = (answer: Answer): string => {
   const { status, health, runs, sessions } = answer
   const urgent = health.warnings?.find(({ severity }) => severity === 'error')
   if (status === 'draining') return 'The daemon is stopping. Start it again with: holdfast serve'
-  if (urgent !== undefined) return urgent.action ?? `See to ${visibleLine(urgent.code)}.`
+  if (urgent !== undefined) return mending(urgent)
   if (runs !== undefined && runs.waiting_for_approval > 0)
     return `${count(runs.waiting_for_approval, 'run waits', 'runs wait')} for approval: holdfast approvals list`
   if (runs !== undefined && runs.waiting_for_user_question > 0)
@@ -201,11 +206,11 @@ export const nextStep = (answer: Answer): string => {
   const all = health.warnings ?? []
   const warnings = all.filter(({ severity }) => severity !== 'info')
   const [warning] = [...warnings.filter(({ action }) => action !== undefined), ...warnings]
-  if (warning !== undefined) return warning.action ?? `See to ${visibleLine(warning.code)}.`
+  if (warning !== undefined) return mending(warning)
   if (sessions?.total === 0) return 'Create a session: holdfast sessions create'
   if (runs !== undefined && runs.running + runs.queued > 0) return 'Watch the work: holdfast events stream'
   const note = all.find(({ action }) => action !== undefined)
-  if (note?.action !== undefined) return note.action
+  if (note !== undefined) return mending(note)
   return 'Nothing needs you. List the runs: holdfast runs list'
 }
 

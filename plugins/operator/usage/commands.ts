@@ -25,8 +25,13 @@ type Row = Infer<typeof Row>
 
 const isDay = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/u.test(text)
 
-const cells = ({ calls, input_tokens, output_tokens, cost_microusd, ...of }: Row): string[] => [
-  visibleLine(of.day ?? of.session_id ?? of.route ?? of.purpose ?? ''),
+const kinds = ['day', 'session', 'route', 'purpose'] as const
+/** What a row is of, by what rows are made for. */
+const namesOf = ({ day, session_id: session, route, purpose }: Row) => ({ day, session, route, purpose })
+const kindOf = (row: Row): (typeof kinds)[number] => kinds.find((kind) => namesOf(row)[kind] !== undefined) ?? 'day'
+
+const cells = (row: Row): string[] => [visibleLine(namesOf(row)[kindOf(row)] ?? ''), ...amounts(row)]
+const amounts = ({ calls, input_tokens, output_tokens, cost_microusd }: Row): string[] => [
   String(calls),
   String(input_tokens),
   String(output_tokens),
@@ -42,8 +47,9 @@ const ordered = (rows: readonly Row[]): readonly Row[] => {
 }
 
 const showRows = (rows: Row[]): string => {
-  if (rows.length === 0) return 'Nothing was used.'
-  const table = [['', 'calls', 'input', 'output', 'USD'], ...ordered(rows).map(cells)]
+  const [first] = rows
+  if (first === undefined) return 'Nothing was used.'
+  const table = [[kindOf(first), 'calls', 'input tokens', 'output tokens', 'USD'], ...ordered(rows).map(cells)]
   const widths = [0, 1, 2, 3, 4].map((at) => Math.max(...table.map((line) => line[at]?.length ?? 0)))
   return table
     .map((line) =>
@@ -66,7 +72,7 @@ export const commands: readonly Command[] = [
       to: { kind: 'text', summary: 'Not after this day.', value: 'day' },
       'session-id': { kind: 'text', summary: 'Only what this session used.' },
     },
-    choices: { by: ['day', 'session', 'route', 'purpose'] },
+    choices: { by: kinds },
     run: async ({ client, flags }) => {
       const { from, to } = flags
       // Where one of them is no day, the daemon says so.

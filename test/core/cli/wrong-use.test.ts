@@ -49,7 +49,7 @@ test('a flag of which a command takes several has all their values; any other is
     run: ({ all }) => Promise.resolve([...all('attach'), all('to').length, all('other').length]),
   })
   const taken = async (...args: string[]): Promise<unknown> => {
-    const line = parseArguments(['take', ...args], switchesOf([command]))
+    const line = parseArguments(['take', ...args, '--output', 'json'], switchesOf([command]))
     const told: string[] = []
     const { signal } = new AbortController()
     await runCommand(command, {
@@ -129,6 +129,8 @@ test('command-line-26: words that are no command are answered with those that be
     ['projects task list p1', 'did you mean holdfast projects tasks list?'],
     ['plugin list', 'did you mean holdfast plugins list?'],
     ['runs gte run_1', 'did you mean holdfast runs get?'],
+    ['mcp get every', 'did you mean holdfast mcp catalog get or holdfast mcp profiles get?'],
+    ['agents fo', 'there is no command "agents fo"; say holdfast agents list, '],
     ['nothing like it', 'there is no command "nothing like"; see holdfast --help'],
   ] as const) {
     const { code, err } = await holdfast(...line.split(' '))

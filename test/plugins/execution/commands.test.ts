@@ -14,6 +14,20 @@ const startCommandLine = async (t: ExecutionContext) => {
   }
 }
 
+test('a refusal for the state of a thing says how to see it', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const line = createCommandLine(daemon)
+  const session_id = await openSession(daemon)
+  const { run_id } = await submit(daemon, session_id, 'Hello')
+  await until(daemon, run_id, 'completed')
+  t.regex((await line('runs', 'cancel', run_id)).err, new RegExp(`: holdfast runs get ${run_id}$`, 'mu'))
+  const created = await line('schedules', 'create', session_id, 'x', '--every', '2h', '--output', 'json')
+  const { schedule_id } = JSON.parse(created.out)
+  await line('schedules', 'cancel', schedule_id)
+  const { err } = await line('schedules', 'pause', schedule_id)
+  t.regex(err, new RegExp(`: holdfast schedules get ${schedule_id}$`, 'mu'))
+})
+
 test('the commands show what waits and the command that answers it', async (t) => {
   const run = await startCommandLine(t)
   t.regex(await run('sessions', 'list'), /holdfast sessions create/u)
@@ -90,6 +104,7 @@ test('the commands show what waits and the command that answers it', async (t) =
       ),
     )
   }
+  t.regex(await run('sessions', 'list'), /^s1 {2}\S+ {2}waits for 1 approval\ns2 {2}\S+ {2}waits for 1 question$/mu)
   const rows = JSON.parse(await run('approvals', '--output', 'json'))
   t.like(rows, [
     { type: 'approval', session_id: 's1', tool_name: 'write_file' },
@@ -102,6 +117,7 @@ test('the commands show what waits and the command that answers it', async (t) =
   t.regex(await run('runs', 'watch', choosing.run_id), /completed/u)
   t.regex(await run('runs', 'list'), /completed/u)
   t.regex(await run('schedules', 'list'), /holdfast schedules create/u)
+  t.regex(await run('schedules', 'create', 's1', 'Look', '--every', '2h'), / {2}\(every 2 h\) {2}/u)
   t.regex(
     await run('schedules', 'create', 's1', `${' '.repeat(70)}Tidy`, '--at', '2099-01-01'),
     / {2}active {2}Tidy {2}/u,

@@ -17,7 +17,7 @@ export const runErrors = defineErrors({
     status: 409,
     domain: 'runs',
     detail: 'Run {run_id} is {from} and cannot become {to}.',
-    action: 'Read the run: its status says what is possible.',
+    action: 'See what the run is and what can be done: GET /v1/runs/{run_id}',
   },
   run_not_retryable: {
     status: 409,

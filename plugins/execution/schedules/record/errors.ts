@@ -41,7 +41,7 @@ export const scheduleErrors = defineErrors({
     status: 409,
     domain: 'schedules',
     detail: 'Schedule {schedule_id} is {status}: it cannot {verb}.',
-    action: 'Read the schedule: its status says what is possible.',
+    action: 'See what the schedule is and what can be done: GET /v1/schedules/{schedule_id}',
   },
   schedule_busy: {
     status: 409,

@@ -64,10 +64,13 @@ export const showSessions = (rows: Infer<typeof SessionRow>[]): string => {
   if (rows.length === 0) return 'No sessions yet. Create one: holdfast sessions create'
   return rows
     .map((row) => {
-      const waits = `${count(row.pending_approvals, 'approval')}, ${count(row.pending_questions, 'question')}`
+      const waits = [
+        ...(row.pending_approvals > 0 ? [count(row.pending_approvals, 'approval')] : []),
+        ...(row.pending_questions > 0 ? [count(row.pending_questions, 'question')] : []),
+      ]
       return (
         `${idWord(row.session_id)}  ${row.ended_at_ms === undefined ? row.status : 'ended'}` +
-        (row.pending_approvals + row.pending_questions > 0 ? `  waits for ${waits}` : '')
+        (waits.length > 0 ? `  waits for ${waits.join(' and ')}` : '')
       )
     })
     .join('\n')

@@ -296,6 +296,10 @@ test('goals-7, goals-8: a goal that never ends is paused at its bound, told with
   t.is(related_id, 's1')
   t.regex(action, /holdfast goals resume s1/u)
   const line = createCommandLine(daemon)
+  t.regex(
+    (await line('goals', 'get', 's1')).out,
+    /\n {2}because {2}it made 3 runs without an end\.\n {2}next {5}holdfast goals resume s1\n$/u,
+  )
   t.regex((await line('goals', 'resume', 's1')).out, /active/u)
   await until_(daemon, ({ status, turns }) => status === 'paused' && turns === 3)
   t.is((await settled(daemon)).length, 6)

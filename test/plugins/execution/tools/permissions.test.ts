@@ -220,7 +220,7 @@ test('tools-3: a tool that no rule names says itself whether it asks: by default
   t.is(behavior({ name: 'bash', permission: 'allow' }), 'ask')
   t.is(behavior({ name: 'mcp__mail__send', permission: 'allow' }), 'ask')
   t.deepEqual(rulesOf({ name: 'wire_money', effect: 'once' }), [
-    { scope: 'session', tool_name_pattern: 'wire_money', behavior: 'ask' },
+    { scope: 'session', tool_name_pattern: 'wire_money', behavior: 'ask', built_in: true },
   ])
 })
 

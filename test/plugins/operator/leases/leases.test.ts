@@ -101,8 +101,13 @@ test('secrets-17: a lease that was revoked is never good again', async (t) => {
   t.is(second.leases.check(one.token), undefined)
   t.truthy(second.leases.check(two.token))
   const line = createCommandLine(second)
-  t.like(JSON.parse((await line('runtime', 'auth', 'revoke-lease', two.lease.id)).out), { revoked: true })
-  t.like(JSON.parse((await line('runtime', 'auth', 'lease', two.lease.id)).out), { revoked: true, active: false })
+  t.like(JSON.parse((await line('runtime', 'auth', 'revoke-lease', two.lease.id, '--output', 'json')).out), {
+    revoked: true,
+  })
+  t.like(JSON.parse((await line('runtime', 'auth', 'lease', two.lease.id, '--output', 'json')).out), {
+    revoked: true,
+    active: false,
+  })
 })
 
 test('secrets-18: a revoked subject loses its leases and gets none until it is admitted, through restarts', async (t) => {
@@ -130,7 +135,7 @@ test('secrets-18: a revoked subject loses its leases and gets none until it is a
   await first.stop()
   const second = await start(t, root)
   const line = createCommandLine(second)
-  t.deepEqual(JSON.parse((await line('runtime', 'auth', 'subject', subject.id)).out), gone)
+  t.deepEqual(JSON.parse((await line('runtime', 'auth', 'subject', subject.id, '--output', 'json')).out), gone)
   for (const { token } of issued) t.is(second.leases.check(token), undefined)
   t.like((await second.request('GET', `/v1/runtime/auth/leases/${a}`)).body, { revoked: true, active: false })
   t.truthy(second.leases.check(bystander.token))

@@ -32,6 +32,7 @@ test('tools-8: the permission check explains what would become of a call, and ch
     reason: 'bash asks before it runs.',
     matched_rule: { scope: 'session', tool_name_pattern: 'bash', behavior: 'ask' },
     matched_rule_origin: 'static',
+    built_in: true,
     audit_preview: {
       scope: 'session',
       tool_name: 'bash',
@@ -73,16 +74,45 @@ test('tools-8: the command line asks with an input, at which grants look', async
   t.deepEqual(await shown('bash'), [
     'bash: ask in mode default',
     '  because     bash asks before it runs.',
-    '  rule        bash: ask, of the session',
+    '  rule        bash: ask, built in, as nobody gave a rule that fits',
     '  hooks       not asked here; one may decide otherwise',
     '',
   ])
-  const [first, second] = await shown('bsah')
+  const [first, second, third] = await shown('bsah')
   t.regex(first ?? '', /^There is no tool named bsah\. A call of it now fails with tool_not_found/u)
-  t.is(second, 'bsah: allow in mode default')
+  t.deepEqual([second, third], ['No rule names it: a tool of this name would say itself whether it asks.', ''])
+  t.is((await shown('bsah', '--mode', 'plan'))[1], 'Were there such a tool: deny in mode plan')
+  t.deepEqual((await shown('mcp__*')).slice(1), [
+    'Were there such a tool: ask in mode default',
+    '  rule        mcp__*: ask, built in, as nobody gave a rule that fits',
+    '',
+  ])
   const none = await line('runtime', 'permissions', 'check', 'bash', '--input-json', '[]')
   t.not(none.code, 0)
   t.regex(none.err, /--input-json/u)
+})
+
+test('tools-8: the command line says who gave the rule, and what it would do for a tool that is not there', async (t) => {
+  const { url } = await startTestDaemon(t, {
+    config: {
+      tools: {
+        permission_rules: [
+          { scope: 'project', tool_name_pattern: 'teleport', behavior: 'deny' },
+          { scope: 'user', tool_name_pattern: 'bash', behavior: 'allow' },
+        ],
+      },
+    },
+  })
+  const line = createCommandLine({ url })
+  const shown = async (tool: string) => (await line('runtime', 'permissions', 'check', tool)).out.trimEnd().split('\n')
+  t.deepEqual((await shown('teleport')).slice(1), [
+    'Were there such a tool: deny in mode default',
+    '  rule        teleport: deny, of the project in config/tools.toml',
+  ])
+  t.deepEqual((await shown('bash')).slice(0, 2), [
+    'bash: allow in mode default',
+    '  rule        bash: allow, of the user in config/tools.toml',
+  ])
 })
 
 test('tools-7: the check follows the mode and the rules of the configuration', async (t) => {

@@ -166,8 +166,8 @@ test('runtime-8: calls that are held back are told with the time of the next one
   t.regex(showStatus(of({ state: 'warning' })), /r\/m is not ready: Ready\.; calls held back until 07:30:03 UTC$/mu)
   t.is(nextStep(of({})), 'Calls of r wait until 07:30:03 UTC, as its server asked: holdfast runs list')
   t.regex(nextStep(of({ active: false })), /^Calls of other wait/u)
-  t.is(nextStep(of({ held: undefined })), 'Mend it.')
-  t.is(nextStep(of({}, 0)), 'Mend it.')
+  t.is(nextStep(of({ held: undefined })), 'provider_route_failing: Mend it.')
+  t.is(nextStep(of({}, 0)), 'provider_route_failing: Mend it.')
 })
 
 test('runtime-8: the next step is the most urgent thing', (t) => {
@@ -177,11 +177,11 @@ test('runtime-8: the next step is the most urgent thing', (t) => {
   t.regex(nextStep(facts({ runs: { ...runs, running: 1 } })), /events stream/u)
   const info = { severity: 'info', code: 'i', message: 'm' }
   const note = { ...info, action: 'Or this.' }
-  t.is(nextStep(facts({ health: { warnings: [info, note] } })), 'Or this.')
-  t.is(nextStep(facts({ health: { warnings: [note, warning] } })), 'Do this.')
+  t.is(nextStep(facts({ health: { warnings: [info, note] } })), 'i: Or this.')
+  t.is(nextStep(facts({ health: { warnings: [note, warning] } })), 'w: Do this.')
   t.regex(nextStep(facts({ health: { warnings: [note] }, runs: { ...runs, running: 1 } })), /events stream/u)
   t.regex(nextStep(facts({ health: { warnings: [info] } })), /^Nothing needs you/u)
-  t.is(nextStep(facts({ health: { warnings: [warning] } })), 'Do this.')
+  t.is(nextStep(facts({ health: { warnings: [warning] } })), 'w: Do this.')
   t.regex(
     nextStep(facts({ runs: { ...runs, waiting_for_user_question: 1 }, health: { warnings: [warning] } })),
     /^1 run waits for an answer: holdfast questions list/u,
@@ -206,7 +206,7 @@ test('an action stands below its own warning, also where it is the next step', (
   const of = (code: string) => ({ severity: 'warning', code, message: `${code} is odd.`, action: `Mend ${code}.` })
   const text = showStatus(facts({ health: { warnings: [of('a'), of('b')] } }))
   for (const code of ['a', 'b']) t.true(text.includes(`  warning ${code}: ${code} is odd.\n    Mend ${code}.\n`), text)
-  t.true(text.endsWith('Next: Mend a.'))
+  t.true(text.endsWith('Next: a: Mend a.'))
 })
 
 test('a summary shows counts, odd plugins and warnings', (t) => {

@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { unsafeCast, type JsonObject } from '../../../../core/plugin.js'
 import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
+import { createCommandLine } from '../../../support/command-line.js'
 import { verifyShipped } from '../../../support/copied-root.js'
 import {
   freshRoot,
@@ -11,7 +12,6 @@ import {
   type TestDaemon,
 } from '../../../support/daemon.js'
 import { createLeapingClock } from '../../../../core/testing/leaping-clock.js'
-import { createCommandLine } from '../../../support/command-line.js'
 import { readMetrics } from '../../../support/prometheus.js'
 import { day, retain, weekOfRuns } from '../../../support/retention.js'
 import { openSession, submit, until } from '../../../support/runs.js'
@@ -90,6 +90,17 @@ test('usage-1, usage-4: what calls used is told by the run, its session, its rou
     (await usage(daemon, 'session_id=two')).map(({ calls }) => calls),
     [1],
   )
+})
+
+test('usage-4: the command says of what each row is, and what its numbers count', async (t) => {
+  const { daemon } = await start(t, () => says())
+  await run(daemon, 'one')
+  const line = createCommandLine(daemon)
+  for (const by of ['day', 'session', 'route', 'purpose'])
+    t.regex(
+      (await line('usage', '--by', by)).out,
+      new RegExp(`^${by} +calls  input tokens  output tokens +USD\\n\\S+ +1 +100 +10 `, 'u'),
+    )
 })
 
 test('usage-4: a run that has asked no model says nothing of usage', async (t) => {
