@@ -4,7 +4,7 @@ import type { AnyStruct, Json, JsonObject } from '../../base/schema.js'
 import type { BlobRef, CollectionSpec, StreamSpec } from '../contract.js'
 import type { Fault } from '../format/line.js'
 import type { LinePlace } from '../format/segment.js'
-import type { Has } from './survey/lookup.js'
+import type { Known } from './survey/lookup.js'
 import type { FindingKind } from './survey/visitor.js'
 
 /** What plugins declared; without it checksums, order and names are checked, and no record is. */
@@ -45,7 +45,7 @@ export const watchRecords = (
   const counts = new Map<string, number>()
   /** Ids of collections of which only a look at all records tells what is there. */
   const seen = new Map<string, Set<string>>()
-  let has: Has = () => undefined
+  let known: Known = { has: () => undefined, tells: () => false }
   const latest = new Map<string, Map<string, { record: JsonObject; place: LinePlace }>>()
   const named: Named[] = []
   const complain = (kind: FindingKind, { file, offset }: LinePlace, rule: string): void =>
@@ -54,14 +54,15 @@ export const watchRecords = (
   const miss = ({ collection, id, by, place }: Named): void =>
     complain('reference', place, `${by} names ${id} of ${collection}, which is not there`)
   const refer = (reference: Named): void => {
-    const known = has(reference.collection, reference.id)
-    if (known === undefined) named.push(reference)
-    else if (!known && !hasFallen(reference.collection, reference.id)) miss(reference)
+    const isThere = known.has(reference.collection, reference.id)
+    if (isThere === undefined) named.push(reference)
+    else if (!isThere && !hasFallen(reference.collection, reference.id)) miss(reference)
   }
 
   const check = (collection: string, { id, record }: { id: string; record: JsonObject }, place: LinePlace): void => {
     counts.set(collection, (counts.get(collection) ?? 0) + 1)
-    if (has(collection, id) === undefined) seen.set(collection, (seen.get(collection) ?? new Set()).add(id))
+    // A look for each record would read the tables of random ids block by block.
+    if (!known.tells(collection)) seen.set(collection, (seen.get(collection) ?? new Set()).add(id))
     read(collection, { id, record }, place)
     const spec = collections.get(collection)
     if (spec === undefined) return
@@ -107,8 +108,8 @@ export const watchRecords = (
         for (const [id, { record, place }] of records) check(collection, { id, record }, place)
     },
     /** What tells which records are there; call before any of them is given. */
-    found: (lookup: Has) => {
-      has = lookup
+    found: (found: Known) => {
+      known = found
     },
     finish: () => {
       for (const one of named)

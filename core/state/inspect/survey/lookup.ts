@@ -11,8 +11,13 @@ import { compareKeys, isRemoval, type Row } from '../../tables/rows.js'
 import { rowIn, TableFile } from '../../tables/table-file.js'
 import { Tables } from '../../tables/tables.js'
 
-/** Whether a record is there; undefined: nobody can tell before all was read. */
-export type Has = (collection: string, id: string) => boolean | undefined
+/** What tells which records are there. */
+export interface Known {
+  /** Whether a record is there; undefined: nobody can tell before all was read. Looks into tables. */
+  has(collection: string, id: string): boolean | undefined
+  /** Whether it can be told of every id of a collection. */
+  tells(collection: string): boolean
+}
 
 export interface Lookup {
   /** Deleted ids of collections without sound tables. */
@@ -83,9 +88,9 @@ export const createFinder = ({ files }: Tables): ((id: string) => Row | undefine
   }
 }
 
-export const createHas = ({ tombstones, written, tables, paged }: Lookup): Has => {
+export const createKnown = ({ tombstones, written, tables, paged }: Lookup): Known => {
   const finders = new Map(Array.from(tables, ([name, found]) => [name, createFinder(found)]))
-  return (collection, id) => {
+  const has: Known['has'] = (collection, id) => {
     const known = written.get(collection)?.get(id)
     if (known !== undefined) return known
     const find = finders.get(collection)
@@ -96,4 +101,5 @@ export const createHas = ({ tombstones, written, tables, paged }: Lookup): Has =
     if (tombstones.get(collection)?.has(id) === true) return false
     return paged.has(collection) ? undefined : false
   }
+  return { has, tells: (collection) => finders.has(collection) || !paged.has(collection) }
 }

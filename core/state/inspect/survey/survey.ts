@@ -12,7 +12,7 @@ import type { LinePlace, LogLine } from '../../format/segment.js'
 import { isRemovedRow } from '../../pages/record-codec.js'
 import { tombstonePath } from '../../pages/tombstones.js'
 import { readLines } from './lines.js'
-import { createFinder, createHas, createTableRoom, type Lookup } from './lookup.js'
+import { createFinder, createKnown, createTableRoom, type Lookup } from './lookup.js'
 import { pageStores, readCollection, readStream, readTablesOf } from './pages.js'
 import type { SurveyOptions } from './visitor.js'
 
@@ -109,7 +109,7 @@ const walk = (options: SurveyOptions): Replay => {
   const tombstones = look('tombstones', () => readEveryTombstone(options, tables))
   const paged = new Set(pageStores('data', options).flatMap(({ name, ref }) => (ref.pages.length > 0 ? [name] : [])))
   const lookup: Lookup = { tombstones, written, tables, paged }
-  options.visitor.found?.(createHas(lookup))
+  options.visitor.found?.(createKnown(lookup))
   look('data', () => {
     for (const pageStore of pageStores('data', options)) readCollection(options, pageStore, lookup)
   })

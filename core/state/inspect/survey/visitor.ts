@@ -10,7 +10,7 @@ import type { EntryLine } from '../../pages/entry-codec.js'
 import type { RecordLine } from '../../pages/record-codec.js'
 import type { Row } from '../../tables/rows.js'
 import type { Tables } from '../../tables/tables.js'
-import type { Has, TableRoom } from './lookup.js'
+import type { Known, TableRoom } from './lookup.js'
 
 /** What is wrong, in the terms of a repair. */
 export type FindingKind =
@@ -61,7 +61,7 @@ export interface SurveyVisitor {
   /** A record's line that does not count, where tables say which do. */
   dead?(collection: string, id: string, place: PagePlace): void
   /** The log was read: told before any record, what tells which records are there. */
-  found?(has: Has): void
+  found?(known: Known): void
   /** The tables of a collection or stream, all of whose lines are sound; who reads them counts their bytes. */
   tables?(pageStore: PageStoreName, tables: SoundTables): void
   /** Everything was walked; tables can still be read. */
