@@ -1,52 +1,31 @@
 /** Secrets in arguments of programs and in text for a shell: what their own words tell to be secret. */
 import { secretsInAddress } from './in-address.js'
+import { schemedValues, secretsInFlags } from './in-flags.js'
+import { noValues, outer } from './said-secrets.js'
 import { tellsOfSecret } from './secret-names.js'
 import { shellCommands } from './shell-words.js'
 
-/** Behind the name of a scheme, such as `Bearer`, stands the secret itself. */
-const schemed = /^[A-Za-z][\w-]* +(?<rest>\S.*)$/su
-
-/** A value, and what stands in it behind the name of a scheme. */
-export const schemedValues = (value: string): string[] => [value, schemed.exec(value)?.groups?.['rest'] ?? value]
-
 /** `--token=x`, `API_KEY=x` and `Authorization: Bearer x`. */
 const assigned = /^-{0,2}(?<name>[A-Za-z_][\w.-]*)(?:=|: *)(?<value>.+)$/su
-/** A flag whose value is the next argument. */
-const flag = /^--?(?<name>[A-Za-z][\w-]*)$/u
 /** `"password": "x"`, as JSON has it. */
 const member = /"(?<name>[^"\\\s]{1,100})"\s{0,20}:\s{0,20}(?<value>"(?:[^"\\]|\\.)*")/gsu
 
 /** Texts in texts that are read: `ssh host "sudo sh -c '…'"`. */
 const mostNested = 8
 
-export const secretsInArguments = (args: readonly string[]): string[] => inCommand(args, mostNested)
+/** Words of grammar and of what is said of secrets: `grep "password: required"` looks for one. */
+const ordinary = new Set(noValues)
+const isOrdinary = (value: string): boolean =>
+  value.split(/\s+/u).every((word) => ordinary.has(word.replaceAll(outer, '').toLowerCase()))
 
-/** Programs that take a password behind `-p`, without a blank. */
-const taking = /(?:^|\/)(?:mysql|mariadb|sshpass)[a-z_-]{0,20}$/u
+/** In the arguments of a program that is not among them. */
+export const secretsInArguments = (args: readonly string[]): string[] =>
+  inCommand(args, mostNested).filter((value) => !isOrdinary(value))
 
-const inCommand = (args: readonly string[], levels: number): string[] => {
-  const taker = args.findIndex((arg) => taking.test(arg))
-  return args.flatMap((arg, at) => [
-    ...inArgument(arg, levels),
-    ...inFlag(args[at - 1], arg),
-    ...(taker >= 0 && at > taker && /^-p./su.test(arg) ? [arg.slice(2)] : []),
-  ])
-}
-
-/** The password of `-u name:password`, also in one argument. */
-const ofUser = /^(?:-u)?[^\s:/]+:(?<password>[^\s/]\S*)$/su
-const inUser = (text: string): string[] => {
-  const password = ofUser.exec(text)?.groups?.['password']
-  return password === undefined ? [] : [password]
-}
-
-/** A path is no secret; nor is another flag, nor the number behind `-p`, which is a port. */
-const inFlag = (before: string | undefined, value: string): string[] => {
-  const { name } = flag.exec(before ?? '')?.groups ?? {}
-  if (name === undefined || /^(?:\.{0,2}\/|--)/u.test(value)) return []
-  if (name === 'u' || name === 'user') return inUser(value)
-  return tellsOfSecret(name) || (name === 'p' && !/^\d+$/u.test(value)) ? schemedValues(value) : []
-}
+const inCommand = (args: readonly string[], levels: number): string[] => [
+  ...args.flatMap((arg) => inArgument(arg, levels)),
+  ...secretsInFlags(args, levels === mostNested),
+]
 
 /** One header or variable may be the value of a flag. */
 const inAssignment = (text: string, isInner = false): string[] => {
@@ -75,14 +54,13 @@ const unescaped = (quoted: string): string => {
 }
 
 /** In one argument, which may be text for a shell, such as behind `sh -c`. */
-export const secretsInArgument = (arg: string): string[] => inArgument(arg, mostNested)
+export const secretsInArgument = (arg: string): string[] => secretsInArguments([arg])
 
 const inArgument = (arg: string, levels: number): string[] => [
   ...inAssignment(arg),
   ...(arg.includes('\n') ? inLines(arg) : []),
   ...inMembers(arg),
   ...secretsInAddress(arg),
-  ...(arg.startsWith('-u') ? inUser(arg) : []),
   ...(levels > 0 ? inText(arg, levels - 1) : []),
 ]
 

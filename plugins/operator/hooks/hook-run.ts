@@ -17,7 +17,7 @@ import type { HookPermissions } from './outcome/permissions.js'
 import { contractVersion, documentOf } from './invocation.js'
 import { ownSecrets } from './command/own-secrets.js'
 import { blockOf, shownRuling, strangeText, type Answered } from './outcome/outcome.js'
-import { withoutOwnPath } from './outcome/own-path.js'
+import { secretsInOwnPath, withoutOwnPath } from './outcome/own-path.js'
 
 /** Since the start of the daemon. */
 export interface HookCounts {
@@ -162,14 +162,19 @@ const granted = async (parts: HookParts, { session_id }: Invocation, answered: A
   return { fault: 'there is no room for its permission rules: a session has as many as it may' }
 }
 
-/** While a command is asked, what it may say back of its own text and variables is redacted; the answer ends that. */
-const guardOwn = ({ guard, passed }: HookParts, { executor }: HookDefinition): (() => void) => {
-  if (executor.type !== 'command') return () => {}
-  const undo = [...ownSecrets(executor), ...passed()].map(guard)
+/** What a hook may say back of what it was set with, and of the variables that it is passed. */
+const ownOf = ({ passed }: HookParts, { executor }: HookDefinition): readonly string[] => {
+  if (executor.type === 'http') return secretsInOwnPath(executor.url)
+  return executor.type === 'command' ? [...ownSecrets(executor), ...passed()] : []
+}
+
+/** It is redacted while the hook is asked; the answer ends that. */
+const guardOwn = (parts: HookParts, definition: HookDefinition): (() => void) => {
+  const undo = ownOf(parts, definition).map(parts.guard)
   return () => undo.forEach((letGo) => letGo())
 }
 
-/** What a host says back of its own address is redacted too. */
+/** What a host says back of its own address as a whole is redacted too. */
 const redactOwn = ({ redact }: HookParts, { executor }: HookDefinition): HookParts['redact'] =>
   executor.type === 'http' ? withoutOwnPath(executor.url, redact) : redact
 

@@ -84,9 +84,9 @@ export const complaintIn = ({ text, begin, truncated }: Captured, redact: (text:
 const variable = 'HOLDFAST_HOOK_COMMAND'
 /**
  * A command may hold secrets, and every user sees the arguments of a process; its environment only the owner sees. Its
- * first line is the first one that the shell counts.
+ * first line is the first one that the shell counts, and one that begins with a dash is no option of `eval`.
  */
-const fromEnvironment = `holdfast_hook=$${variable}; unset ${variable}; eval "$holdfast_hook"`
+const fromEnvironment = `holdfast_hook=$${variable}; unset ${variable}; eval " $holdfast_hook"`
 
 interface Run {
   readonly run: string | readonly string[]

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { secretsInArgument } from '../../../../core/base/words/in-arguments.js'
+import { secretsInArgument, secretsInArguments } from '../../../../core/base/words/in-arguments.js'
 import { shellCommands } from '../../../../core/base/words/shell-words.js'
 
 const read: readonly (readonly [text: string, commands: readonly (readonly string[])[]])[] = [
@@ -24,8 +24,13 @@ for (const [text, commands] of read)
 const told: readonly string[] = [
   'PASSWORD=@;',
   "PASSWORD='@';",
-  'true -u bob:@;',
-  'true -ubob:@&',
+  'curl -u bob:@;',
+  'curl -ubob:@&',
+  'sudo curl --user=bob:@ x',
+  'redis-cli -h db -a @;',
+  'sshpass -p @ ssh x',
+  'docker login -u bob -p @;',
+  'mongosh -u bob -p @;',
   'true --token=@&& b',
   'true --token @|cat',
   'y=$(true --token @)',
@@ -55,9 +60,25 @@ for (const text of told)
       t.true(secretsInArgument(text.replace('@', secret)).includes(secret))
   })
 
-test('hooks-36: plain words of a command are no secrets', (t) => {
-  const text =
-    'set -e; mkdir -p /tmp/work && cd "$HOME" || exit 1; echo "no token here: look into the vault" >&2; ' +
-    `jq '{"decision":"block"}' <<END\nname: builder\nEND\nexit 2 # a key is asked for`
-  t.deepEqual(secretsInArgument(text), [])
+test('hooks-36, mcp-4: a user with a password is told behind `-u` of any program unless it is a plain word', (t) => {
+  t.deepEqual(secretsInArgument('true -u bob:canary-1~! -ume:canary-2~!'), ['canary-1~!', 'canary-2~!'])
+  t.deepEqual(secretsInArguments(['-p', 'canary-11', '-u', 'bob:canary-12']), ['canary-11', 'canary-12'])
+})
+
+const plain: readonly string[] = [
+  'set -e; mkdir -p /tmp/work && cd "$HOME" || exit 1; echo "no token here: look into the vault" >&2; ' +
+    `jq '{"decision":"block"}' <<END\nname: builder\nEND\nexit 2 # a key is asked for`,
+  'mkdir -p dist/x build2; mkdir -pv build; cp -p release.txt backup.txt; install -p src/main tests',
+  'mkdir -p "$HOME/.cache"; mkdir -p ~/.cache; tsc -p tsconfig.json; docker compose -p my-app2 up',
+  'docker run -p 8080:80 -p 127.0.0.1:5432:5432/tcp -u app:staff img; docker run -u 1000:100000 img',
+  'true -p release -u main:production; grep -u user:src/main file; mkdir -p dist/mysql',
+  'grep -- "--token required" f; echo "password: required"; echo "a token: is needed here."',
+]
+for (const text of plain)
+  test(`hooks-36: plain words and paths of a command are no secrets: ${text}`, (t) =>
+    t.deepEqual(secretsInArgument(text), []))
+
+test('mcp-4: nor are those behind `-p` of a program that nobody names', (t) => {
+  for (const value of ['release', 'release.txt', 'dist/x', '8080:80', '@scope/server'])
+    t.deepEqual(secretsInArguments(['-p', value]), [])
 })

@@ -424,11 +424,16 @@ test('hooks-36: of its command and its variables nothing is told that may be sec
 test('hooks-17, hooks-36: what a host says back of the address of its hook is told nowhere, and other words are', async (t) => {
   const receiver = await startReceiver(t)
   const { set, run, outcomes, letters, log } = await daemonWith(t)
-  const secrets = ['T0psecretpath99', 'Blaubeerkuchen', 'Zr4Wq9Lm2PXX', 'Apfelstrudel']
-  const path = `/hooks/${secrets[0]}/${secrets[1]}?mode=policy&v=${secrets[2]}&token=${secrets[3]}`
+  const secrets = ['T0psecretpath99', 'Blau-in-pfad-7', 'Zr4Wq9Lm2PXX', 'Apfelstrudel', 'kqZxWvPlmTrB']
+  const path = `/hooks/${secrets[0]}/${secrets[1]}/guard/${secrets[4]}?mode=policy&v=${secrets[2]}&token=${secrets[3]}`
   const url = `http://127.0.0.1:${receiver.port}${path}`
-  const says = `policy of hooks: ${decodeURIComponent(path)}, ${secrets[0]} and /${secrets[1]} by ${secrets[3]}`
-  const told = 'policy of hooks: [redacted], [redacted] and [redacted] by [redacted]'
+  const encoded = (['hex', 'base64'] as const).map((form) => Buffer.from(secrets[0] ?? '').toString(form))
+  const says =
+    `policy of hooks: ${path}, ${secrets[0]} and /${secrets[1]} by ${secrets[3]} and ${secrets[4]}, ` +
+    `${encoded.join(' ')} in docs/hooks/check.md, /hooks and src/guard/x`
+  const told =
+    'policy of hooks: [redacted], [redacted] and /[redacted] by [redacted] and [redacted], ' +
+    '[redacted] [redacted] in docs/hooks/check.md, /hooks and src/guard/x'
   const answers = [says, JSON.stringify({ decision: 'block', reason: says, additional_contexts: [says] })]
   receiver.on(path, (_received, response, count) => response.end(answers[count - 1]))
   await set({ pre_tool_use: [{ name: 'web', executor: { type: 'http', url } }] })
@@ -438,6 +443,30 @@ test('hooks-17, hooks-36: what a host says back of the address of its hook is to
   const all = await outcomes()
   t.is(all.at(-1).output.error.reason, told)
   for (const one of secrets) t.false(JSON.stringify([all, await letters(), log]).includes(one), one)
+})
+
+test('hooks-36: ordinary names, numbers and dates in the address of a hook are told, and the whole of it is not', async (t) => {
+  const receiver = await startReceiver(t)
+  const { set, run, outcomes } = await daemonWith(t)
+  const path = '/api/v1/issue-123/python3/2024-01-02/preToolUse'
+  const names = `${path.split('/').slice(1).join(' ')} and /python3`
+  receiver.on(path, (_received, response) =>
+    response.end(JSON.stringify({ decision: 'block', reason: `${names}: ${path}` })),
+  )
+  const executor = { type: 'http', url: `http://127.0.0.1:${receiver.port}${path}` }
+  await set({ pre_tool_use: [{ name: 'web', executor }] })
+  await run()
+  t.is((await outcomes()).at(-1).output.error.reason, `${names}: [redacted]`)
+})
+
+test('hooks-12: a command that begins with a dash is one that is not found, and blocks nothing', async (t) => {
+  const { set, run, letters } = await daemonWith(t)
+  for (const shell of ['bash', 'sh'] as const)
+    for (const text of ['-x', '--version']) {
+      await set({ pre_tool_use: [{ name: 'guard', executor: { type: 'command', command: text, shell } }] })
+      t.is((await run()).status, 'completed')
+      t.regex((await letters())[0].error, new RegExp(`it ended with code 127: .*${text}.*not found`, 'u'))
+    }
 })
 
 test('hooks-2, hooks-5: who is said to refuse or withhold is the hook that did, and not who was asked before', async (t) => {

@@ -1,0 +1,80 @@
+/** Secrets behind flags, in the arguments of one program. */
+import { tellsOfSecret } from './secret-names.js'
+
+/** Behind the name of a scheme, such as `Bearer`, stands the secret itself. */
+const schemed = /^[A-Za-z][\w-]* +(?<rest>\S.*)$/su
+
+/** A value, and what stands in it behind the name of a scheme. */
+export const schemedValues = (value: string): string[] => [value, schemed.exec(value)?.groups?.['rest'] ?? value]
+
+const programs = (names: string): RegExp => new RegExp(`(?:^|/)(?:${names})$`, 'u')
+const userAndPassword = 'name:password'
+/** Programs by the letter behind which they take a password. Where a subcommand does, it is told by that. */
+const takers: readonly (readonly [letter: string, RegExp])[] = [
+  ['p', programs('(?:mysql|mariadb|mongo)[a-z_-]{0,20}|sshpass|login|cqlsh|cypher-shell')],
+  ['a', programs('(?:redis|valkey)-cli')],
+  ['P', programs('zip|unzip|sqlcmd|ipmitool|mosquitto_[a-z]{2,4}')],
+  ['w', programs('ldap[a-z]{3,20}')],
+  [userAndPassword, programs('curl|curlie|wget|https?|httpie|xhs?')],
+]
+
+/** Tells of a letter whether a program that takes a password behind it stands in front of an argument. */
+const takenBy = (args: readonly string[]): ((letter: string, at: number) => boolean) => {
+  const found = takers.map(([letter, taker]) => [letter, args.findIndex((arg) => taker.test(arg))] as const)
+  const places = new Map(found.filter(([, at]) => at >= 0))
+  return (letter, at) => at > (places.get(letter) ?? Infinity)
+}
+
+interface Flag {
+  readonly name: string
+  readonly value: string
+  /** True for `-px` and `--user=name:x`. */
+  readonly isAttached: boolean
+}
+
+const before = /^--?(?<name>[A-Za-z][\w-]*)$/u
+const attached = /^(?:-(?<letter>[A-Za-z])|--(?<word>[a-z-]+)=)(?<value>.+)$/su
+
+/** The flags whose value an argument may have. */
+const flagsOf = (arg: string, previous = ''): readonly Flag[] => {
+  const { name } = before.exec(previous)?.groups ?? {}
+  const { letter, word, value } = attached.exec(arg)?.groups ?? {}
+  // A path is no secret; nor is another flag.
+  const isNone = name === undefined || /^(?:\.{0,2}\/|--)/u.test(arg)
+  return [
+    ...(isNone ? [] : [{ name, value: arg, isAttached: false }]),
+    ...(value === undefined ? [] : [{ name: letter ?? word ?? '', value, isAttached: true }]),
+  ]
+}
+
+const ofUser = /^[^\s:/]+:(?<password>[^\s/]\S*)$/su
+const userFlag = /^(?:[uUa]|user|proxy-user|auth)$/u
+/** Words, ports, names of variables and paths. */
+const plain = /^(?:\p{L}+(?:[-_.]\p{L}+)*|[\d.:-]+|\$\{?\w+\}?|[\w.@~${}-]*(?:\/[\w.@~${}-]*)+)$/u
+
+/** The password of `-u name:password`. */
+const inUser = ({ name, value }: Flag, isTaken: boolean): string[] => {
+  const { password } = (userFlag.test(name) && ofUser.exec(value)?.groups) || {}
+  if (password === undefined) return []
+  return isTaken || (/^u/u.test(name) && !plain.test(password)) ? [password] : []
+}
+
+/** What is behind a flag of its own is a port if it is a number. */
+const inTaken = ({ value, isAttached }: Flag): string[] => (isAttached || !/^\d+$/u.test(value) ? [value] : [])
+
+/** Of a program that is not among its arguments nobody knows what it takes behind `-p`. */
+const inUnnamed = ({ name, value, isAttached }: Flag): string[] =>
+  name === 'p' && !isAttached && !plain.test(value) ? [value] : []
+
+/** Values of flags that are told to be secret, by the name of the flag or by the program that takes it. */
+export const secretsInFlags = (args: readonly string[], isUnnamed: boolean): string[] => {
+  const isTaken = takenBy(args)
+  return args.flatMap((arg, at) =>
+    flagsOf(arg, args[at - 1]).flatMap((flag) => [
+      ...inUser(flag, isTaken(userAndPassword, at)),
+      ...(isTaken(flag.name, at) ? inTaken(flag) : []),
+      ...(isUnnamed ? inUnnamed(flag) : []),
+      ...(tellsOfSecret(flag.name) ? schemedValues(flag.value) : []),
+    ]),
+  )
+}
