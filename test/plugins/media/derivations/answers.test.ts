@@ -263,13 +263,15 @@ test('derivations-24: what an earlier version kept of a wrong answer is taken aw
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const first = await startTestDaemon(t, { root })
   const made: any[] = []
-  for (const text of ['one', 'two', 'three', 'four'])
+  for (const text of ['one', 'two', 'three', 'four', 'five', 'six'])
     made.push((await derive(first, { type: 'asset', asset_id: await storeNotes(first, text) })).body)
   await first.stop()
   const garbage = [
     { source_fingerprint: 7 },
     { source_fingerprint: undefined, backend: {} },
-    { source_fingerprint: 'f'.repeat(3_000_000), key: 'k'.repeat(2_000_000) },
+    { source_fingerprint: 'f'.repeat(3_000_000) },
+    { key: 'k'.repeat(2_000_000) },
+    { source_fingerprint: 'f'.repeat(4_096) },
   ]
   for (const [at, odd] of garbage.entries())
     rewriteRecord(root, { collection: 'derivations', id: made[at].derivation_id }, (record) => ({ ...record, ...odd }))
@@ -280,9 +282,9 @@ test('derivations-24: what an earlier version kept of a wrong answer is taken aw
     return rows.map(({ derivation_id }: any) => derivation_id)
   }
   while ((await ids()).length > 2);
-  t.deepEqual(await ids(), [made[2].derivation_id, made[3].derivation_id])
+  t.deepEqual(await ids(), [made[4].derivation_id, made[5].derivation_id])
   t.is((await derive(second, made[0].subject)).body.cache_status, 'miss')
-  t.is((await derive(second, made[3].subject)).body.cache_status, 'hit')
+  t.is((await derive(second, made[5].subject)).body.cache_status, 'hit')
 })
 
 test('derivations-24: contributions of another shape are refused with their plugin', (t) => {
