@@ -232,6 +232,7 @@ export type {
   TokenFileReport,
   Unready,
 } from './host/contract.js'
+export { warningCode } from './base/health.js'
 export type { HealthCheck, Warning } from './base/health.js'
 export { createOutbound, outboundTarget, refusedUrl } from './http/outbound/outbound.js'
 export type {
