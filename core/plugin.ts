@@ -190,7 +190,7 @@ export { outline } from './cli/told/outline.js'
 export { defineToken, definePoint, hasMembers, withAnswers } from './base/token.js'
 export { asItIs, awaited, awaitedByCaller, refusing, yesOrNo } from './base/answers.js'
 export { answerOf, taken } from './plugin/answer-of.js'
-export { blame } from './host/context/blame.js'
+export { blame, contributorOf, refuted } from './host/context/blame.js'
 export { checkDone } from './host/context/own-observers.js'
 export type { Answer, Answers, Mind } from './base/answers.js'
 export type { Token, Point } from './base/token.js'
@@ -233,6 +233,7 @@ export type {
   TokenFileReport,
   Unready,
 } from './host/contract.js'
+export { warningCode } from './base/health.js'
 export type { HealthCheck, Warning } from './base/health.js'
 export { createOutbound, outboundTarget, refusedUrl } from './http/outbound/outbound.js'
 export type {
@@ -247,6 +248,7 @@ export type {
   ResolvedAddress,
 } from './http/outbound/outbound.js'
 export { createFetch } from './http/outbound/fetch.js'
+export { unsendableHeader } from './http/outbound/unsendable-header.js'
 export type { Fetch } from './http/outbound/fetch.js'
 export { retryAfter } from './http/outbound/retry-after.js'
 export { outboundCodes, outboundFate } from './http/outbound/outbound-failure.js'

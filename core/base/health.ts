@@ -1,4 +1,5 @@
 /** What the operator should know (runtime-8). */
+import { string } from './schema.js'
 
 /** One line of `health.warnings` in `/v1/status`. */
 export interface Warning {
@@ -9,6 +10,12 @@ export interface Warning {
   readonly related_id?: string
   readonly action?: string
 }
+/** Of the code of a warning, where no compiler has checked it. */
+export const warningCode = string({
+  max: 100,
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]*$',
+  told: 'must be of letters, digits, dots, colons, underscores and hyphens',
+})
 /** Looked at when `/v1/status` is read; must be fast and must not throw. */
 export interface HealthCheck {
   readonly id: string

@@ -29,6 +29,7 @@ export const requestOf = (messages: readonly ModelMessage[], more: Partial<Model
 
 /** For a route whose provider nobody charges. */
 export const unwatched = {
+  plugin: 'test',
   broke: (): void => {},
   idle_timeout_ms: 300_000,
   redact: (text: string): string => text,

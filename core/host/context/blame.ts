@@ -3,12 +3,31 @@ import { fault } from '../../base/assert.js'
 import { isError, messageOf } from '../../base/text/thrown.js'
 
 const contributors = new WeakMap<object, string>()
+/** Charges what is wrong with an answer of one function, and gives the problem. */
+type Refute = (name: string, wrong: string) => Error
+const refutes = new WeakMap<object, Refute>()
 const blamed = new WeakMap<Error, string>()
 
 /** Notes the plugin that a contribution is of. */
 export const noteContributor = (contribution: unknown, plugin: string): void => {
   if (typeof contribution === 'object' && contribution !== null) contributors.set(contribution, plugin)
 }
+
+/** The plugin that a contribution is of; undefined for what nobody has contributed. */
+export const contributorOf = (contribution: object): string | undefined => contributors.get(contribution)
+
+/** Notes how an answer of a third-party contribution is refuted. */
+export const noteRefute = (contribution: unknown, refute: Refute): void => {
+  if (typeof contribution === 'object' && contribution !== null) refutes.set(contribution, refute)
+}
+
+/**
+ * What only the caller can see to be wrong with an answer of a function (`name`) of a contribution, such as an asset
+ * that is not there: charged to its plugin as if its point had refused it, and told as `plugin_failed`. Undefined where
+ * its plugin is not one of others.
+ */
+export const refuted = (contribution: object, name: string, wrong: string): Error | undefined =>
+  refutes.get(contribution)?.(name, wrong)
 
 /**
  * What went wrong with a contribution, as the error to log: it is charged to the plugin that contributed, unless its

@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events'
 import { asItIs, isAnswer, type Answer, type PointAnswers } from '../../base/answers.js'
 import { fault } from '../../base/assert.js'
-import { noteContributor } from './blame.js'
+import { noteContributor, noteRefute } from './blame.js'
 import type { Clock } from '../../base/clock.js'
 import { Problem } from '../../base/errors.js'
 import { unsafeCast } from '../../base/schema.js'
@@ -247,6 +247,11 @@ export const mindedBy = <T>(parts: ViewParts, { point, answers }: Point<T>): ((e
     if (known !== undefined) return known
     const found = unsafeCast<T>(minded(parts, { owner, point, answers, contribution: value }, value))
     noteContributor(found, owner)
+    noteRefute(found, (name, wrong) => {
+      const what = `${name} of ${point}`
+      parts.faults.charge(owner, what, fault(wrong))
+      return errors.plugin_failed({ details: { plugin: owner, what } })
+    })
     made.set(entry, found)
     return found
   }

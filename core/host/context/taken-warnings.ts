@@ -1,17 +1,13 @@
 /** What health checks of third-party plugins return, as it is taken. */
 import { fault } from '../../base/assert.js'
 import { plainCopy } from '../../base/foreign/plain.js'
-import type { Warning } from '../../base/health.js'
+import { warningCode, type Warning } from '../../base/health.js'
 import { parse } from '../../base/parse.js'
 import { array, enums, open, optional, string } from '../../base/schema.js'
 
 const WarningForm = open({
   severity: enums(['info', 'warning', 'error']),
-  code: string({
-    max: 100,
-    pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]*$',
-    told: 'must be of letters, digits, dots, colons, underscores and hyphens',
-  }),
+  code: warningCode,
   message: string(),
   related_id: optional(string()),
   action: optional(string()),

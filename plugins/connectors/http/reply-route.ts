@@ -14,6 +14,7 @@ import {
   refusedUrl,
   string,
   tellsOfSecret,
+  unsendableHeader,
   visibleLine,
   type Clock,
   type Infer,
@@ -165,13 +166,10 @@ const forbidden: ReadonlySet<string> = new Set([
   'keep-alive',
   '__proto__',
 ])
-const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/u
-const headerValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/u
 
 const refusedHeaders = (headers: Readonly<Record<string, string>>): string | undefined => {
   const names = Object.keys(headers).map((name) => name.toLowerCase())
-  const [odd] =
-    Object.entries(headers).find(([name, value]) => !headerName.test(name) || !headerValue.test(value)) ?? []
+  const odd = unsendableHeader(headers)
   if (odd !== undefined)
     return `must hold headers that are valid in HTTP, and "${visibleLine(odd).slice(0, 80)}" is not`
   const taken = names.find((name) => forbidden.has(name) || name.startsWith('x-forwarded-'))

@@ -162,7 +162,10 @@ export interface ModelConnection {
    * A stream that is silent for longer has failed, and is told to end by its signal.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>
-  /** At once and without I/O: asked all the time. Where it throws or answers something else, the route is in error. */
+  /**
+   * At once and without I/O: asked all the time. Where it throws or answers something else, the route is in error. Its
+   * words are told as one line each, 1,000 characters at most, without secrets.
+   */
   readiness(): Readiness
 }
 

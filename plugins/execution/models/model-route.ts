@@ -1,5 +1,5 @@
 /** Builds the configured way to a model. A route that cannot work is still a route: it says why and refuses. */
-import { blame, digest, hasMembers, Problem, unsafeCast } from '../../../core/plugin.js'
+import { blame, contributorOf, digest, hasMembers, Problem, unsafeCast } from '../../../core/plugin.js'
 import { limitedRoute } from './limited-route.js'
 import { watchedRoute } from './route-health.js'
 import { createRoutePace, type RoutePace } from './route-pace.js'
@@ -12,7 +12,7 @@ import {
   type ModelRoute,
 } from './contract.js'
 import { windowOf } from './bounds/context-window.js'
-import { failedProvider } from './bounds/taken-readiness.js'
+import { failedProvider, type ProviderOf } from './bounds/taken-readiness.js'
 import { modelErrors } from './errors.js'
 import { choiceOf, meantOf } from './file/route-words.js'
 import { refusing, type Unready } from './refusing.js'
@@ -105,7 +105,7 @@ const connect = (wish: Wish): ModelConnection => {
       ? connected(() => configuredKey(config, sources))
       : keyedBySlot({ auth_ref, place: config.words.place, provider, slots: sources.slots, connected })
   const watched = watchedRoute(connection, {
-    provider: provider.id,
+    ...providerOf(provider),
     broke: (member, wrong) => sources.broke(provider, member, wrong),
     blamed: (error) => blame(provider, error),
     clock: sources.clock,
@@ -170,6 +170,11 @@ const twoKeys: Unready = {
   action: 'Give either --auth-ref, or --api-key or --api-key-file.',
 }
 
+const providerOf = (provider: ModelProvider): ProviderOf => ({
+  provider: provider.id,
+  plugin: contributorOf(provider) ?? provider.id,
+})
+
 const connectionFault = hasMembers<ModelConnection>('a connection', { readiness: 'function', stream: 'function' })
 
 /** What cannot work is a connection that says so. */
@@ -183,7 +188,7 @@ const orRefusing = ({ provider, sources }: Wish, connect: () => ModelConnection)
     if (error instanceof Problem) return refusing(unready(error))
     sources.broke(provider, 'connect', error)
   }
-  return refusing(failedProvider(provider.id))
+  return refusing(failedProvider(providerOf(provider)))
 }
 
 const unready = ({ code, message, action }: Problem): Unready => ({

@@ -6,7 +6,7 @@ import { takenFailure } from './bounds/failure.js'
 import { readEvents } from './bounds/event-stream.js'
 import type { StreamWatch } from './bounds/patient-reader.js'
 import { createStreamBounds, type StreamBounds } from './bounds/stream-bounds.js'
-import { takenReadiness } from './bounds/taken-readiness.js'
+import { correctPlugin, takenReadiness, type ProviderOf } from './bounds/taken-readiness.js'
 import { takenUsage } from './bounds/usage.js'
 import type { RouteWords } from './file/route-words.js'
 import type { ProviderMember } from './route-config.js'
@@ -15,10 +15,9 @@ import type { RoutePace } from './route-pace.js'
 /** Failures that say nothing about the route: of the question, and calls that we ended ourselves. */
 const beside: ReadonlySet<ModelFailure['class']> = new Set(['aborted', 'context_length'])
 
-export interface Watch extends Omit<StreamWatch, 'broke'> {
+export interface Watch extends Omit<StreamWatch, 'broke'>, ProviderOf {
   /** Is told what breaks the contract, and which member did. */
   readonly broke: (member: ProviderMember, wrong: unknown) => void
-  readonly provider: string
   /** A text without secrets that the daemon knows. */
   readonly redact: (text: string) => string
   /** What to do about calls that fail, and about what depends on where the route is configured. */
@@ -82,41 +81,45 @@ const kept = (event: ModelEvent, bounds: StreamBounds, watch: Watch): ModelEvent
  * that succeeds.
  */
 export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelConnection => {
-  const { words, pace } = watch
+  const { words, pace, provider } = watch
   let failures = 0
-  let last = ''
+  let last = { message: '', action: words.check }
+  const count = (message: string, action: string): void => {
+    failures += 1
+    last = { message, action }
+  }
   const learn = (event: ModelEvent, model: string): ModelEvent => {
     if (event.type !== 'done') return event
     if (event.outcome !== 'failed') {
       failures = 0
       return event
     }
-    if (!beside.has(event.failure.class)) {
-      failures += 1
-      last = event.failure.message
-    }
+    const { class: cls, message } = event.failure
+    if (!beside.has(cls)) count(message, cls === 'provider_fault' ? correctPlugin(watch) : words.check)
     return { ...event, failure: pace.refused(model, event.failure) }
   }
-  const ask = takenReadiness(connection, {
-    provider: watch.provider,
-    broke: (wrong) => watch.broke('readiness', wrong),
-  })
+  const ask = takenReadiness(connection, { ...watch, broke: (wrong) => watch.broke('readiness', wrong) })
   const readiness = (): Readiness => {
     const own = ask()
     if (own.state !== 'ok' || failures === 0) return inItsPlace(own, words)
     const calls = failures === 1 ? 'The last call' : `The last ${failures} calls`
-    return { state: 'warning', code: 'route_failing', message: `${calls} failed. ${last}`, action: words.check }
+    return { state: 'warning', code: 'route_failing', message: `${calls} failed. ${last.message}`, action: last.action }
   }
   const stream: ModelConnection['stream'] = (request, signal) => {
     const bounds = createStreamBounds(watch.clock)
     const look = (event: ModelEvent): ModelEvent => learn(kept(event, bounds, watch), request.model)
+    const blamed = (error: unknown): Error => {
+      if (!signal.aborted) count(`The provider ${provider} failed in an unexpected way.`, correctPlugin(watch))
+      return watch.blamed(error)
+    }
     return readEvents((told) => connection.stream(request, told), {
       ...watch,
       broke: (wrong) => watch.broke('stream', wrong),
+      blamed,
       signal,
       look,
       turn: bounds.turn,
-      silent: silentFor(watch.provider),
+      silent: silentFor(provider),
       unheeded,
     })
   }

@@ -24,6 +24,7 @@ import {
   type Point,
 } from '../../../core/plugin.js'
 import type { Asset } from '../assets/contract.js'
+import { mostDerivedBytes, mostFingerprint } from './bounds.js'
 import { DerivationSubject, type Material } from './subject.js'
 import type { TranscriptionOptions } from './transcriber.js'
 
@@ -114,10 +115,6 @@ export interface DerivationProfile {
   /** Rejects with the problem of a failure that may pass: no record is made. Ends soon after the signal aborts. */
   derive(wish: DerivationWish, signal: AbortSignal): Promise<Derived>
 }
-/** Bytes of what is told of a result, as JSON; its files are told by their ids. */
-const mostDerivedBytes = 64 * 1024
-/** Characters of a fingerprint, which stands in each record. */
-const mostFingerprint = 4_096
 
 const file = open({ asset_id: string({ min: 1, max: 200 }) })
 const Completed = open({

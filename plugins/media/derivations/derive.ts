@@ -1,5 +1,5 @@
 /** Derives something once: what is there already answers, and equal requests that come at the same time share one. */
-import { canonical, Problem, redactedTo, type Ids } from '../../../core/plugin.js'
+import { canonical, Problem, redactedTo, refuted, type Ids } from '../../../core/plugin.js'
 import type { Assets } from '../assets/contract.js'
 import type {
   DerivationProfile,
@@ -51,6 +51,7 @@ const unknown = (path: string, known: readonly string[]): Problem =>
 /** What a request means. */
 interface Read {
   readonly profile: DerivationProfile
+  readonly kind: SubjectKind
   readonly subject: Subject
   readonly options: TranscriptionOptions | undefined
 }
@@ -68,7 +69,7 @@ const read = ({ profiles, subjects }: DeriveParts, request: DerivationRequest): 
       'subject.type',
       subjects().map(({ type }) => type),
     )
-  return { profile, subject: readSubject(kind, request.subject), options: normalOptions(request.transcription) }
+  return { profile, kind, subject: readSubject(kind, request.subject), options: normalOptions(request.transcription) }
 }
 
 /** With the words that came with it. */
@@ -92,6 +93,35 @@ const findKept = async (parts: DeriveParts, key: string): Promise<StoredDerivati
   if (found === undefined || !isGone(assets, found)) return found
   await store.state.commit((tx) => store.fail(tx, found, goneText))
   return findKept(parts, key)
+}
+
+/** A plugin of others may name assets that are not there: that is no fault of whoever asks. */
+const checkNamed = (assets: Assets, ids: readonly (string | undefined)[], of: [contribution: object, name: string]) => {
+  const lacking = ids.find((id) => id !== undefined && assets.find(id) === undefined)
+  const wrong = lacking === undefined ? undefined : refuted(...of, `it named the asset ${lacking}, which is not there`)
+  if (wrong !== undefined) throw wrong
+}
+
+const materialOf = async (assets: Assets, { kind, subject }: Read): Promise<Material> => {
+  const material = await subject.resolve()
+  checkNamed(assets, [material.asset?.asset_id, material.canonical?.asset?.asset_id], [kind, 'resolve'])
+  return material
+}
+
+const derivedOf = async (
+  assets: Assets,
+  { profile }: Read,
+  wish: DerivationWish,
+  signal: AbortSignal,
+): Promise<Derived> => {
+  const derived = await profile.derive(wish, signal)
+  if (derived.type === 'failed') return derived
+  const { asset, canonical: words } = wish.material
+  // What it was given may have been deleted meanwhile.
+  const given = [asset?.asset_id, words?.asset?.asset_id]
+  const made = [derived.result.asset_id, derived.timestamps?.asset_id].filter((id) => !given.includes(id))
+  checkNamed(assets, made, [profile, 'derive'])
+  return derived
 }
 
 export const createDerive = (parts: DeriveParts): Derive => {
@@ -126,7 +156,7 @@ export const createDerive = (parts: DeriveParts): Derive => {
     })
 
   const made = async (asked: Read, wish: DerivationWish): Promise<StoredDerivation> => {
-    const derived = await asked.profile.derive(wish, signal)
+    const derived = await derivedOf(assets, asked, wish, signal)
     const record = await recorded(asked, wish, derived)
     if (derived.type === 'completed') return record
     const { code, spec, occurrence } = derived.problem
@@ -134,7 +164,7 @@ export const createDerive = (parts: DeriveParts): Derive => {
   }
   type Found = { readonly record: StoredDerivation; readonly cache_status: 'hit' | 'miss' }
   const attempt = async (asked: Read, { force, retry }: DerivationRequest): Promise<Found> => {
-    const wish = { material: await asked.subject.resolve(), options: asked.options, force }
+    const wish = { material: await materialOf(assets, asked), options: asked.options, force }
     asked.profile.check?.(wish)
     const kept = await findKept(parts, keyOf(asked, fingerprintOf(asked.profile, wish)))
     if (kept !== undefined && !force && !(retry && kept.status === 'failed'))

@@ -5,6 +5,7 @@ import {
   enums,
   integer,
   object,
+  open,
   optional,
   parse,
   string,
@@ -19,6 +20,7 @@ import {
   type Tx,
 } from '../../../core/plugin.js'
 import { namingIn, type AssetHolder, type Assets } from '../assets/contract.js'
+import { mostDerivedBytes, mostFingerprint, mostRecordKey } from './bounds.js'
 import { DerivationBackend, DerivationSubject, type DerivationView } from './contract.js'
 
 const StoredDerivation = object({
@@ -38,6 +40,14 @@ const StoredDerivation = object({
   backend: optional(DerivationBackend),
   created_at_ms: timestamp(),
 })
+/** What is told of a plugin's answer, within today's bounds: earlier versions had none. */
+const WithinBounds = open({
+  source_fingerprint: string({ min: 1, max: mostFingerprint }),
+  key: string({ max: mostRecordKey }),
+})
+const isWithinBounds = (record: StoredDerivation): boolean =>
+  parse(WithinBounds, record).ok && Buffer.byteLength(JSON.stringify(record.backend ?? {})) <= mostDerivedBytes
+
 /** A derivation as it is kept. */
 export type StoredDerivation = Infer<typeof StoredDerivation>
 
@@ -85,7 +95,7 @@ export interface DerivationStore {
   add(tx: Tx, record: StoredDerivation): void
   /** Its result is gone. Without effect if it is known. */
   fail(tx: Tx, record: StoredDerivation, error: string): void
-  /** False of what an earlier version kept of a wrong answer of a plugin: it is no derivation. */
+  /** False of what an earlier version kept of a wrong answer of a plugin, or of one beyond today's bounds. */
   isSound(record: StoredDerivation): boolean
   /** Takes it away in a commit, with what assets know of it. */
   remove(tx: Tx, record: StoredDerivation): void
@@ -124,7 +134,7 @@ export const declareDerivations = (state: State, { assets, skip }: { assets: Ass
       const { result_asset_id: _result, backend: _backend, ...rest } = record
       tx.put(derivations, { ...rest, status: 'failed', error })
     },
-    isSound: (record) => parse(StoredDerivation, record).ok,
+    isSound: (record) => parse(StoredDerivation, record).ok && isWithinBounds(record),
     remove,
     all: collectionSource(derivations, 'all', group),
     skip,

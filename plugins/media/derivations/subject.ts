@@ -21,6 +21,7 @@ import {
   type Tx,
 } from '../../../core/plugin.js'
 import { Asset, mostAssetBytes } from '../assets/contract.js'
+import { mostSubjectKey } from './bounds.js'
 import { derivationErrors } from './errors.js'
 
 /** What something is derived of: `type` says of what kind it is, the other members which one. */
@@ -95,7 +96,6 @@ const Taken = open({
 })
 /** Bytes of it as JSON: words may take twice their room there. */
 const mostTaken = 2 * mostAssetBytes
-const mostKey = 512
 
 const takenMaterial = (answer: unknown): Material => {
   const material = taken(Taken, answer, { most: mostTaken })
@@ -105,7 +105,7 @@ const takenMaterial = (answer: unknown): Material => {
 }
 
 const takenKey = (answer: unknown, kind: unknown): string => {
-  const key = taken(string({ max: mostKey }), answer)
+  const key = taken(string({ max: mostSubjectKey }), answer)
   const begin = `${unsafeCast<SubjectKind>(kind).type}:`
   if (!key.startsWith(begin)) throw fault(`what it returned does not begin with ${begin}`)
   return key

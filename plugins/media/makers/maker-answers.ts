@@ -9,6 +9,8 @@ import {
   refusing,
   string,
   taken,
+  unsendableHeader,
+  visibleLine,
   type Answers,
 } from '../../../core/plugin.js'
 import { TakenUsage } from '../../execution/models/contract.js'
@@ -19,6 +21,23 @@ export const mostAnswer = 32 * 1024 * 1024
 
 const Told = open({ usage: optional(TakenUsage), revised_prompt: optional(string()) })
 const Headers = record(string({ max: 16_384 }))
+
+/** They are the connection's: a request that has one of them is not sent. */
+const ofConnection: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+])
+
+const takenHeaders = (answer: unknown): Readonly<Record<string, string>> => {
+  const headers = taken(Headers, answer)
+  const odd = unsendableHeader(headers) ?? Object.keys(headers).find((name) => ofConnection.has(name.toLowerCase()))
+  if (odd !== undefined) throw fault(`the header "${visibleLine(odd).slice(0, 80)}" that it returned cannot be sent`)
+  return headers
+}
 
 const isBytes = (file: unknown): file is Uint8Array => file instanceof Uint8Array && file.length > 0
 
@@ -38,7 +57,7 @@ const takenMade = (answer: unknown): Made => {
 const make = awaitedByCaller(refusing(takenMade))
 
 export const makerAnswers: Answers<MediaMaker> = {
-  headers: refusing((answer) => taken(Headers, answer)),
+  headers: refusing(takenHeaders),
   pictures: { make },
   speech: { make },
 }

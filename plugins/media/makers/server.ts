@@ -1,5 +1,12 @@
 /** Asks the server of a route, once, within bounds. */
-import { fault, outboundTarget, refusedUrl, type Outbound, type OutboundAnswer } from '../../../core/plugin.js'
+import {
+  fault,
+  outboundTarget,
+  refusedUrl,
+  unsendableHeader,
+  type Outbound,
+  type OutboundAnswer,
+} from '../../../core/plugin.js'
 import type { ConnectionOptions, FailureClass } from '../../execution/models/contract.js'
 import { refused } from '../../providers/streamed/contract.js'
 import type { MediaMaker, MediaQuestion, MediaReply, MediaServer } from './wishes.js'
@@ -79,6 +86,8 @@ const checkQuestion = ({ path, content_type, body }: MediaQuestion): void => {
   const isBody = typeof body === 'string' || body instanceof Uint8Array
   if (typeof path !== 'string' || !path.startsWith('/')) throw fault('the path of its question does not begin with /')
   if (typeof content_type !== 'string') throw fault('the content_type of its question is no text')
+  if (unsendableHeader({ 'content-type': content_type }) !== undefined)
+    throw fault('the content_type of its question cannot be sent')
   if (!isBody) throw fault('the body of its question is neither a text nor bytes')
 }
 

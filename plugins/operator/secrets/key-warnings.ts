@@ -62,15 +62,24 @@ const mend = (fault: KeyFault, place: Place, isFresh: boolean): string => {
 interface Waiting {
   readonly key_id: string
   readonly secrets: number
+  /** The id of the first one; undefined where there is none. */
+  readonly first: string | undefined
   readonly lasting: number
 }
 
+const storeAgain = ({ secrets, first }: Waiting): string[] => {
+  if (first === undefined) return []
+  const line = `${commandLine('secrets set', first)} --stdin`
+  return [secrets === 1 ? `store the secret again: ${line}` : `store each secret again, the first with ${line}`]
+}
+
 /** Nothing can be stored again while there is no key in force; one that is must stay, for what is newer needs it. */
-const putBack = (place: Place, { key_id, secrets, lasting }: Waiting, fault: KeyFault | undefined): string => {
+const putBack = (place: Place, waiting: Waiting, fault: KeyFault | undefined): string => {
   const { file } = place
+  const { key_id, lasting } = waiting
   const instead = [
     ...(fault === undefined ? [] : [`${another(fault, place)} and start again`]),
-    ...(secrets > 0 ? [`store each secret again with ${commandLine('secrets set', 'SECRET_REF')} --stdin`] : []),
+    ...storeAgain(waiting),
     ...(lasting > 0
       ? [`give reply targets that have headers again, if there are any: ${commandLine('secrets forget-key', key_id)}`]
       : []),
@@ -86,7 +95,7 @@ const putBack = (place: Place, { key_id, secrets, lasting }: Waiting, fault: Key
 
 export interface KeyWarningParts {
   readonly keys: Pick<Keys, 'fault' | 'previousFault' | 'find'>
-  readonly slots: Pick<Collection<StoredSlot>, 'groups' | 'count'>
+  readonly slots: Pick<Collection<StoredSlot>, 'groups' | 'count' | 'list'>
   readonly lasting: Lasting['collection']
   /** The folder of the state. */
   readonly root: string
@@ -102,7 +111,12 @@ export const keyWarnings = ({ keys, slots, lasting, root, isFresh }: KeyWarningP
   const missing = known
     .filter((key_id) => keys.find(key_id) === undefined)
     .map((key_id): Warning => {
-      const waiting = { key_id, secrets: slots.count('key', key_id), lasting: lasting.count('sealed_with', key_id) }
+      const waiting = {
+        key_id,
+        secrets: slots.count('key', key_id),
+        first: slots.list({ index: 'key', group: key_id, limit: 1 })[0]?.slot_id,
+        lasting: lasting.count('sealed_with', key_id),
+      }
       const lost = [
         ...(waiting.secrets > 0 ? [count(waiting.secrets, 'secret')] : []),
         ...(waiting.lasting > 0 ? [`${count(waiting.lasting, 'lasting key')} for headers of reply targets`] : []),

@@ -98,7 +98,15 @@ export default (kit) => ({
       id: 'told',
       summary: 'Makes what a test says.',
       default_model: 'told',
-      capabilities: { matrix_version: 2 },
+      capabilities: {
+        matrix_version: 2,
+        multimodal_input: false,
+        native_web_search: false,
+        image_generation: false,
+        image_edit: false,
+        audio_generation: false,
+        transcription: false,
+      },
       connect: () => ({ readiness: () => ({ state: 'ok', code: 'ready', message: 'It is.' }), async *stream() {} }),
     })
     ctx.contribute(kit.definePoint('route-backends@1'), {

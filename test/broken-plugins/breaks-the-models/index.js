@@ -25,11 +25,23 @@ const connections = {
   ready_rejected: () => ({ readiness: async () => thrown(), stream }),
   ready_number: () => ({ readiness: () => 5, stream }),
   ready_odd: () => ({ readiness: () => ({ ...ready(), state: 'odd' }), stream }),
+  ready_code: () => ({ readiness: () => ({ ...ready(), state: 'error', code: 'Bad Code!' }), stream }),
+  ready_raw: () => ({
+    readiness: () => ({ state: 'error', code: 'asleep', message: `a\x1b[31mred\nnew line ${'x'.repeat(2_000)}` }),
+    stream,
+  }),
+  ready_acts: () => ({ readiness: () => ({ ...ready(), state: 'warning', action: 'Wake\nit.' }), stream }),
   ready_more: () => ({ readiness: () => ({ ...ready(), more: 10, toJSON: undefined }), stream }),
   connect_thrown: thrown,
   connect_nothing: () => undefined,
   connect_promise: async () => ({ readiness: ready, stream }),
   connect_mute: () => ({ readiness: ready }),
+  stream_odd: () => ({
+    readiness: ready,
+    async *stream() {
+      yield { type: 'banana' }
+    },
+  }),
   stream_thrown: () => ({ readiness: ready, stream: thrown }),
   stream_number: () => ({ readiness: ready, stream: () => 5 }),
   stream_results: () => ({ readiness: ready, stream: () => ({ [Symbol.asyncIterator]: () => ({ next: () => 5 }) }) }),

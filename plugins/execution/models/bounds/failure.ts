@@ -16,15 +16,19 @@ export interface ModelFailure {
   readonly status?: number
 }
 
-/** Characters of what a provider says of a failure. It stands in the run, its events, the status and the log. */
+/** Characters of what a provider says at once. It stands in runs, their events, the status and the log. */
 const mostWords = 1_000
+
+/** Words of a provider, as one line of them is told to people. */
+export const takenWords = (words: string, redact: (text: string) => string): string =>
+  toldLine(words, mostWords, redact)
 
 export const takenFailure = (failure: ModelFailure, redact: (text: string) => string): ModelFailure => {
   const { class: cls, retryable, message, retry_after_ms, status } = failure
   return {
     class: cls,
     retryable,
-    message: toldLine(message, mostWords, redact),
+    message: takenWords(message, redact),
     ...(retry_after_ms !== undefined && { retry_after_ms }),
     ...(status !== undefined && { status }),
   }

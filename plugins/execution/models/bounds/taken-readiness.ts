@@ -1,5 +1,6 @@
 /** What a connection says of its readiness, taken as other answers of plugins are (models-80). */
-import { enums, messageOf, open, optional, string, taken } from '../../../../core/plugin.js'
+import { enums, messageOf, open, optional, string, taken, warningCode } from '../../../../core/plugin.js'
+import { takenWords } from './failure.js'
 
 /** Whether a route can be used (models-10). */
 export interface Readiness {
@@ -11,44 +12,59 @@ export interface Readiness {
 
 const Answer = open({
   state: enums(['ok', 'warning', 'error']),
-  code: string({ min: 1 }),
+  code: warningCode,
   message: string({ min: 1 }),
   action: optional(string()),
 })
 const mostBytes = 64 * 1024
 
-/** Of a route whose provider did not say what it must. */
-export const failedProvider = (provider: string): Omit<Readiness, 'state'> => ({
-  code: 'provider_fault',
-  message: `The plugin of the provider ${provider} failed when the route was asked for.`,
-  action: `See its fault in holdfast plugins list. Correct it, or take it out of config/plugins.toml.`,
-})
-
-const take = (answer: unknown): Readiness => {
-  // Nobody waits for it, whatever comes of it.
-  if (answer instanceof Promise) void answer.catch(() => {})
-  const { state, code, message, action } = taken(Answer, answer, { most: mostBytes })
-  return { state, code, message, ...(action !== undefined && { action }) }
+/** Whose plugin a provider is of. */
+export interface ProviderOf {
+  readonly provider: string
+  readonly plugin: string
 }
 
-interface Asked {
-  readonly provider: string
+/** What to do about a plugin that broke the contract of providers. */
+export const correctPlugin = ({ plugin }: Pick<ProviderOf, 'plugin'>): string =>
+  `See the fault of the plugin ${plugin} with: holdfast plugins list. Correct it, or take it out of config/plugins.toml.`
+
+/** Of a route whose provider did not say what it must. */
+export const failedProvider = ({ provider, plugin }: ProviderOf): Omit<Readiness, 'state'> => ({
+  code: 'provider_fault',
+  message: `The plugin of the provider ${provider} failed when the route was asked for.`,
+  action: correctPlugin({ plugin }),
+})
+
+interface Asked extends ProviderOf {
+  /** The text without secrets that the daemon knows. */
+  readonly redact: (text: string) => string
   readonly broke: (wrong: unknown) => void
 }
 
+const take = (answer: unknown, { plugin, redact }: Asked): Readiness => {
+  // Nobody waits for it, whatever comes of it.
+  if (answer instanceof Promise) void answer.catch(() => {})
+  const { state, code, message, action = '' } = taken(Answer, answer, { most: mostBytes })
+  const told = { state, code, message: takenWords(message, redact) }
+  if (action !== '') return { ...told, action: takenWords(action, redact) }
+  return state === 'ok'
+    ? told
+    : { ...told, action: `See what the documentation of the plugin ${plugin} says of ${code}.` }
+}
+
 /** Asks, and is in error where the answer is none. The same fault is charged once: it is asked all the time. */
-export const takenReadiness = (connection: { readiness(): unknown }, { provider, broke }: Asked): (() => Readiness) => {
+export const takenReadiness = (connection: { readiness(): unknown }, asked: Asked): (() => Readiness) => {
   let charged: string | undefined
   return () => {
     try {
-      const readiness = take(connection.readiness())
+      const readiness = take(connection.readiness(), asked)
       charged = undefined
       return readiness
     } catch (error) {
       const wrong = messageOf(error)
-      if (wrong !== charged) broke(error)
+      if (wrong !== charged) asked.broke(error)
       charged = wrong
-      return { state: 'error', ...failedProvider(provider) }
+      return { state: 'error', ...failedProvider(asked) }
     }
   }
 }

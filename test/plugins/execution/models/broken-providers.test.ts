@@ -7,6 +7,9 @@ import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { openSession, until } from '../../../support/runs.js'
 
 const plugin = 'breaks-the-models'
+const correctIt =
+  `See the fault of the plugin ${plugin} with: holdfast plugins list. ` +
+  'Correct it, or take it out of config/plugins.toml.'
 
 /** With these routes beside a good one, which is the default. */
 const start = async (t: ExecutionContext, routes: readonly string[]): Promise<TestDaemon> => {
@@ -46,6 +49,7 @@ const unready: readonly (readonly [string, RegExp])[] = [
   ['ready_rejected', /not plain JSON: it is neither/u],
   ['ready_number', /^what it returned is wrong: it must be/u],
   ['ready_odd', /^what it returned is wrong: state must be/u],
+  ['ready_code', /^what it returned is wrong: code must be of letters/u],
   ['connect_thrown', /^it has no words$/u],
   ['connect_nothing', /^what connect returned is wrong: a connection must be an object$/u],
   ['connect_promise', /^what connect returned is wrong: a connection must have the function readiness, the function/u],
@@ -69,7 +73,7 @@ for (const [id, words] of unready)
     const told = body.health.warnings.find(({ code }: any) => code === 'provider_route_not_ready')
     t.like(told, { related_id: id, severity: 'warning' })
     t.regex(told.message, new RegExp(`: The plugin of the provider ${id} failed when`, 'u'))
-    t.regex(told.action, /holdfast plugins list/u)
+    t.is(told.action, correctIt)
     const member = id.startsWith('ready') ? 'readiness' : 'connect'
     t.is(isCharged(t, daemon, words, id), `${member} of the model provider ${id}, called by models`)
     t.is(charged(daemon)[0]?.fault_count, 1, 'the same fault is charged once')
@@ -86,6 +90,20 @@ test('models-80: a daemon whose only route has a provider that throws starts, an
   t.regex(told.message, /^The plugin of the provider ready_thrown failed when/u)
   t.is((await run(daemon, {})).code, 'route_not_ready')
   isCharged(t, daemon, /^it has no words$/u, 'the provider')
+})
+
+test('models-80: words of readiness are one visible line, and what is wrong has an action', async (t) => {
+  const daemon = await start(t, ['ready_raw', 'ready_acts'])
+  const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
+  const told = (id: string) => warnings.find(({ related_id }: any) => related_id === id)
+  t.regex(told('ready_raw').message, /: a\\u001b\[31mred\\nnew line x+$/u)
+  t.is(told('ready_raw').action, `See what the documentation of the plugin ${plugin} says of asleep.`)
+  t.is(told('ready_acts').action, 'Wake\\nit.')
+  const { route_diagnostics } = (await daemon.request('GET', '/v1/runtime')).body
+  t.is(route_diagnostics[0].code, 'asleep')
+  t.true(route_diagnostics[0].message.length <= 1_000)
+  t.regex((await run(daemon, { provider: 'ready_raw' })).detail, /^[^\u001b\n]+$/u)
+  t.deepEqual(charged(daemon), [])
 })
 
 test('models-80: what a provider says beyond its readiness is left out', async (t) => {
@@ -119,6 +137,21 @@ test('models-80: a stream that is none fails its run, and its plugin is charged'
     t.is(status, 'failed', id)
     t.true(error.startsWith(`model_unknown: The provider ${id} failed in an unexpected way`), error)
     t.is(isCharged(t, daemon, words, id), `stream of the model provider ${id}, called by runs`)
+  }
+})
+
+test('models-12: a route whose provider broke its contract is told as a fault of its plugin', async (t) => {
+  for (const [id, message] of [
+    ['stream_thrown', /The last call failed. The provider stream_thrown failed in an unexpected way\.$/u],
+    ['stream_next', /The last call failed. The provider stream_next failed in an unexpected way\.$/u],
+    ['stream_odd', /The last call failed. The provider stream_odd gave an answer that breaks the contract/u],
+  ] as const) {
+    const daemon = await start(t, [id])
+    await run(daemon, { provider: id }, 'failed')
+    const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
+    const told = warnings.find(({ code }: any) => code === 'provider_route_failing')
+    t.like(told, { related_id: id, action: correctIt })
+    t.regex(told.message, message)
   }
 })
 

@@ -31,6 +31,10 @@ test('models-12: a route is a warning from a call that failed until one that suc
     t.is(await fails(cls), `The last ${n + 2} calls failed. It is ${cls}.`)
   t.like(route.readiness(), { state: 'warning', code: 'route_failing' })
   t.is(route.readiness().action, flagWords.check)
+  t.is(await fails('provider_fault'), 'The last 5 calls failed. It is provider_fault.')
+  t.regex(route.readiness().action ?? '', /^See the fault of the plugin test with: holdfast plugins list\./u)
+  await fails('network')
+  t.is(route.readiness().action, flagWords.check)
   next = success
   await ask(route, requestOf([userText('hi')]))
   t.is(route.readiness().state, 'ok')

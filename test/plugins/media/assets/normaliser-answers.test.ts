@@ -82,8 +82,13 @@ test('normalisers-9: media types are such, and of two that have one the second i
   const { body } = await daemon.request('GET', '/v1/status')
   const warned = body.health.warnings.filter(({ code }: { code: string }) => code === 'normaliser_unasked')
   t.deepEqual(
-    warned.map(({ message }: { message: string }) => message),
-    ['The normaliser told is never asked about text/plain: text is, which was there before.'],
+    warned.map(({ message, action }: { message: string; action: string }) => [message, action]),
+    [
+      [
+        'The normaliser told is never asked about text/plain: text is, which was there before.',
+        `Take text/plain out of media_types of told in the plugin ${asTold}.`,
+      ],
+    ],
   )
   const { body: refused } = await upload(daemon, 'text/x-nobody')
   t.is(refused.errors[0].rule.match(/text\/plain/gu).length, 1)

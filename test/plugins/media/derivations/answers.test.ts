@@ -106,6 +106,49 @@ test.serial('derivations-24: what a kind of subjects may not answer refuses the 
   await allRefused(t, daemon, 'resolve of derivation-subjects@1', { hang }, ask, {}, 1)
 })
 
+test.serial(
+  'derivations-24: an asset that is not there blames the plugin that named it, and a caller his own',
+  async (t) => {
+    const daemon = await startAsTold(t)
+    const asset_id = await storeNotes(daemon, 'hello')
+    const { body: stored } = await daemon.request('GET', `/v1/assets/${asset_id}`)
+    const [gone, nope] = [{ ...stored, asset_id: 'asset_nope' }, { asset_id: 'asset_nope' }]
+    const words = { media_type: 'text/plain', sha256: stored.sha256 }
+    const resolved = (more: object) => () => ({ fingerprint: 'f', words: 'w', ...more })
+    for (const profile of ['canonical_text', 'visual_preview', 'told'])
+      await allRefused(
+        t,
+        daemon,
+        'resolve of derivation-subjects@1',
+        { asset: resolved({ asset: gone }), canonical: resolved({ canonical: { ...words, asset: gone } }) },
+        () => derive(daemon, told, profile),
+      )
+    const completed = (more: object) => () => ({ type: 'completed', result: { asset_id }, ...more })
+    await allRefused(
+      t,
+      daemon,
+      'derive of derivation-profiles@1',
+      { result: completed({ result: nope }), times: completed({ timestamps: nope }) },
+      () => derive(daemon, { type: 'asset', asset_id }, 'told'),
+    )
+    t.regex(faultsOf(daemon).last?.message ?? '', /^it named the asset asset_nope, which is not there$/u)
+    const own = await derive(daemon, { type: 'asset', ...nope }, 'told')
+    t.deepEqual([...codeOf(own), own.body.errors[0].path], [404, 'asset_not_found', 'body.subject.asset_id'])
+  },
+)
+
+test.serial('derivations-24: an asset that is deleted while it is derived of is no fault of the profile', async (t) => {
+  const daemon = await startAsTold(t)
+  const asset_id = await storeNotes(daemon, 'hello')
+  const deleted = async () => {
+    t.is((await daemon.request('DELETE', `/v1/assets/${asset_id}`)).status, 200)
+    return { type: 'completed', result: { asset_id } }
+  }
+  say({ 'derive of derivation-profiles@1': deleted })
+  t.deepEqual(codeOf(await derive(daemon, { type: 'asset', asset_id }, 'told')), [404, 'asset_not_found'])
+  t.deepEqual(faultsOf(daemon).ids, [])
+})
+
 test.serial('derivations-24: a problem of a kind of subjects is its answer, and no fault', async (t) => {
   const daemon = await startAsTold(t)
   for (const of of ['resolve', 'key']) {
@@ -220,13 +263,15 @@ test('derivations-24: what an earlier version kept of a wrong answer is taken aw
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const first = await startTestDaemon(t, { root })
   const made: any[] = []
-  for (const text of ['one', 'two', 'three', 'four'])
+  for (const text of ['one', 'two', 'three', 'four', 'five', 'six'])
     made.push((await derive(first, { type: 'asset', asset_id: await storeNotes(first, text) })).body)
   await first.stop()
   const garbage = [
     { source_fingerprint: 7 },
     { source_fingerprint: undefined, backend: {} },
-    { source_fingerprint: 'f'.repeat(3_000_000), key: 'k'.repeat(2_000_000) },
+    { source_fingerprint: 'f'.repeat(3_000_000) },
+    { key: 'k'.repeat(2_000_000) },
+    { source_fingerprint: 'f'.repeat(4_096) },
   ]
   for (const [at, odd] of garbage.entries())
     rewriteRecord(root, { collection: 'derivations', id: made[at].derivation_id }, (record) => ({ ...record, ...odd }))
@@ -237,9 +282,9 @@ test('derivations-24: what an earlier version kept of a wrong answer is taken aw
     return rows.map(({ derivation_id }: any) => derivation_id)
   }
   while ((await ids()).length > 2);
-  t.deepEqual(await ids(), [made[2].derivation_id, made[3].derivation_id])
+  t.deepEqual(await ids(), [made[4].derivation_id, made[5].derivation_id])
   t.is((await derive(second, made[0].subject)).body.cache_status, 'miss')
-  t.is((await derive(second, made[3].subject)).body.cache_status, 'hit')
+  t.is((await derive(second, made[5].subject)).body.cache_status, 'hit')
 })
 
 test('derivations-24: contributions of another shape are refused with their plugin', (t) => {

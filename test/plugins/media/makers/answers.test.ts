@@ -92,6 +92,7 @@ test.serial('makers-9: a question that cannot be sent has failed, and is not unk
     { path: 7, content_type: 8, body: 9 },
     { path: '@elsewhere.example/x' },
     { content_type: 7 },
+    { content_type: 'text/plain\r\nc: d' },
     { body: 9 },
   ]
   for (const question of questions) {
@@ -100,11 +101,26 @@ test.serial('makers-9: a question that cannot be sent has failed, and is not unk
     charged(t, daemon, 'pictures.make of media-makers@1')
     t.regex(faultsOf(daemon).last?.message ?? '', /of its question/u)
   }
-  for (const headers of [() => null, () => 7, () => ({ a: 7 }), () => 'x'.repeat(2_000_000)]) {
-    say({ 'pictures.make of media-makers@1': asking({}), 'headers of media-makers@1': headers })
-    t.is((await called(daemon)).state, 'failed')
+  const odd = [
+    null,
+    7,
+    { a: 7 },
+    'x'.repeat(2_000_000),
+    { 'x-a': 'b\r\nc: d' },
+    { 'x-a': 'Ж' },
+    { 'bad name': 'x' },
+    { '': 'x' },
+    { Expect: '100-continue' },
+    { 'content-length': '7' },
+  ]
+  for (const [at, headers] of odd.entries()) {
+    say({ 'pictures.make of media-makers@1': asking({}), 'headers of media-makers@1': () => headers })
+    const outcome = await called(daemon)
+    t.is(outcome.state, 'failed')
+    t.true(JSON.stringify(outcome).includes(`The plugin ${asTold} failed in headers of media-makers@1`), `${at}`)
     charged(t, daemon, 'headers of media-makers@1')
   }
+  t.regex(faultsOf(daemon).last?.message ?? '', /^the header "content-length" that it returned cannot be sent$/u)
 })
 
 test('makers-9: a maker of another shape is refused with its plugin', (t) => {

@@ -132,6 +132,7 @@ test('secrets-5: a backup has no key: the restored root says which one it needs,
   const { warnings } = (await second.request('GET', '/v1/status')).body.health
   const missing = warnings.find(({ code }: { code: string }) => code === 'secrets_key_missing')
   t.like(missing, { related_id: key_id, message: `2 secrets cannot be decrypted: the key ${key_id} is not here.` })
+  t.regex(missing.action, /store each secret again, the first with holdfast secrets set [\w-]+ --stdin/u)
   t.false(existsSync(join(copy, 'secrets/slots.key')), 'no other key takes its place')
   await second.stop()
   mkdirSync(join(copy, 'secrets'), { recursive: true, mode: 0o700 })

@@ -145,7 +145,7 @@ test('secrets-5, secrets-6: a secret of another key is shown as such, others wor
   const { warnings } = (await second.request('GET', '/v1/status')).body.health
   const missing = warnings.find(({ code }: { code: string }) => code === 'secrets_key_missing')
   t.like(missing, { severity: 'error', related_id: key_id })
-  t.regex(missing.action, /with holdfast secrets set SECRET_REF --stdin$/u)
+  t.regex(missing.action, /; store the secret again: holdfast secrets set old --stdin$/u)
   await second.stop()
   const third = await startTestDaemon(t, { root, flags: { 'secrets-key': '11'.repeat(32) } })
   t.is((await store(third, 'new', 'canary-new')).status, 200)
@@ -489,7 +489,7 @@ test('secrets-6: where no key could be made yet, the warning does not ask for on
 test('secrets-5: where another key is in force nobody is told to write over it', (t) => {
   const keys = { fault: undefined, previousFault: undefined, find: () => undefined }
   const [slots, lasting] = [
-    { groups: () => ['k1'], count: () => 1 },
+    { groups: () => ['k1'], count: () => 1, list: () => [{ slot_id: 's1' }] },
     { groups: () => [], count: () => 0 },
   ]
   const [told] = keyWarnings({ keys, slots, lasting, root: '/r', isFresh: () => false } as any)

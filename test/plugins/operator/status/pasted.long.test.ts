@@ -83,7 +83,11 @@ test('secrets-5, runtime-40: what is told of a lost key makes a new one and lift
     /one: (.*) and start again\.$/u.exec(find(t, warnings, 'secrets_key_unusable').action ?? '') ?? []
   t.deepEqual([spawnSync('sh', ['-c', line]).status, existsSync(join(root, 'secrets/slots.key'))], [0, true])
   const missing = find(t, warnings, 'secrets_key_missing')
-  t.true(missing.action?.includes(`If it is lost for good, make a new one: ${line} and start again; store each secret`))
+  t.true(
+    missing.action?.includes(
+      `If it is lost for good, make a new one: ${line} and start again; store the secret again: `,
+    ),
+  )
   await second.stop()
   const third = await startTestDaemon(t, { root })
   t.false(warningsOf(third).some(({ code }) => code === 'secrets_key_unusable'))
