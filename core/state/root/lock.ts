@@ -9,6 +9,7 @@ import { createIds } from '../../base/ids.js'
 import type { Clock } from '../../base/clock.js'
 import type { Problem } from '../../base/errors.js'
 import type { Log } from '../../base/text/log.js'
+import { shellWord } from '../../base/text/command-text.js'
 import type { Disk } from '../disk/disk.js'
 import { codeOf, errors } from '../errors.js'
 import { takeLockFolder } from './lock-folder.js'
@@ -121,10 +122,7 @@ const holdRoot = async (holding: Holding): Promise<Lock> => {
     const facts = await openRootDocument({ root, disk, clock, ids: createIds(clock) })
     const writes = createSideWrites(log)
     const onRewritten = (read: RootFacts): void => {
-      log.warn('root.json was written by somebody else: it says the same, and the daemon writes it again', {
-        root,
-        action: 'Leave root.json to the daemon: a start refuses one that was edited, until holdfast state repair.',
-      })
+      tellRewritten(log, root)
       writes.add(() => resealRoot({ root, disk }, facts, read), 'root.json was not written again')
     }
     loss.also(watchDocument({ root, disk, facts, onRewritten }))
@@ -136,6 +134,14 @@ const holdRoot = async (holding: Holding): Promise<Lock> => {
     await unlock()
     throw cause
   }
+}
+
+const tellRewritten = (log: Log, root: string): void => {
+  const repair = `holdfast state repair --state-root ${shellWord(root)} --apply`
+  log.warn('root.json was written by somebody else: it says the same, and the daemon writes it again', {
+    root,
+    action: `Leave root.json to the daemon: a start refuses one that was edited until ${repair}`,
+  })
 }
 
 const takeFolder = async ({ root, guard }: Holding, loss: Loss, ownerIsDead: boolean): Promise<() => Promise<void>> => {

@@ -42,12 +42,12 @@ export const watchDocument = ({
     return found && `${found.ino}:${found.mtimeMs}:${found.size}`
   }
   let known = identify()
-  const isOfOurs = ({ root_id, generation }: RootFacts): boolean =>
+  const isSame = ({ root_id, generation }: RootFacts): boolean =>
     root_id === facts.root_id && generation === facts.generation
-  const isRewritten = (): boolean => {
+  const acceptRewritten = (): boolean => {
     const now = identify()
     const read = readUnsealed({ root, disk })
-    if (read === undefined || !isOfOurs(read)) return false
+    if (read === undefined || !isSame(read)) return false
     known = now
     onRewritten(read)
     return true
@@ -57,7 +57,7 @@ export const watchDocument = ({
     if (now === known) return undefined
     const read = readRoot({ root, disk })
     if (read === undefined) return 'root_json_removed'
-    if (!isOfOurs(read)) return 'generation_raised'
+    if (!isSame(read)) return 'generation_raised'
     known = now
     return undefined
   }
@@ -66,7 +66,7 @@ export const watchDocument = ({
       return judge()
     } catch (cause) {
       const code = codeOf(cause)
-      if (!ofTheFile.has(code) || (code === 'state_root_damaged' && isRewritten())) return undefined
+      if (!ofTheFile.has(code) || (code === 'state_root_damaged' && acceptRewritten())) return undefined
       return 'root_json_damaged'
     }
   }
