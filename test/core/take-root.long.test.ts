@@ -1,5 +1,5 @@
 /** A daemon that loses its root under way, as a person meets it. */
-import { rename, rm, truncate } from 'node:fs/promises'
+import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { spawnMain, spawnTestDaemon } from '../support/daemon.js'
@@ -42,6 +42,18 @@ test('a daemon whose root was moved says so in one line, and what fails behind i
   await rename(`${root}-moved`, root)
 })
 
+test('state-2: a daemon goes on whose root.json was written anew by an editor, and the next start takes it', async (t) => {
+  const daemon = await spawnTestDaemon(t)
+  const file = path.join(daemon.root, 'root.json')
+  const before = await readFile(file, 'utf8')
+  await writeFile(file, before.trimEnd())
+  t.is((await daemon.request('POST', '/v1/sessions', { session_id: 's' })).status, 201)
+  t.regex(daemon.logText(), /root\.json was written by somebody else/u)
+  await daemon.stop()
+  t.is(await readFile(file, 'utf8'), before)
+  await (await spawnTestDaemon(t, { root: daemon.root })).stop()
+})
+
 const harms: Readonly<Record<string, readonly [harm: (file: string) => Promise<void>, code: string]>> = {
   removed: [(file) => rm(file), 'state_root_foreign'],
   emptied: [(file) => truncate(file), 'state_root_damaged'],
@@ -51,7 +63,7 @@ for (const [what, [harm, refusal]] of Object.entries(harms))
     const { root, code, asked, lines } = await lose(t, (at) => harm(path.join(at, 'root.json')))
     t.is(code, 1)
     t.deepEqual(new Set(asked.map(({ status }) => status)), new Set([503]))
-    t.is(lines.length, 1)
+    t.is(lines.length, 1, JSON.stringify(lines))
     const refused = await run('serve', '--bind', '127.0.0.1:0', '--state-root', root)
     const repair = `holdfast state repair --state-root ${root}`
     t.true(refused.err.includes(`(${refusal})`) && refused.err.includes(repair), refused.err)

@@ -52,7 +52,8 @@ const told = ({ kind, rule }: Finding): Told | string => {
       kind: 'root',
       loss: false,
       consequence:
-        "it is made again with the id that other files name; the time of the root's creation is not known any more",
+        'it is made again with the id that other files name; of what it says itself, the time of the creation of the ' +
+        'root included, as much is kept as can be read and agrees with them',
     }
   if (kind === 'watermark') return { kind: 'watermark', loss: false, consequence: 'it is made again from the log' }
   if (kind === 'index')

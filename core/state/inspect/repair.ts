@@ -21,7 +21,7 @@ import { copyTail, cutFile, linkAside, moveAside } from './repair-aside.js'
 import { planRepair, type RepairAction, type RepairPlan } from './repair-plan.js'
 import { salvage } from './repair-salvage.js'
 import { replayLog } from '../log/replay.js'
-import { createRootFacts, type RootForm } from '../root/root-document.js'
+import { createRootFacts, readUnsealed, type RootFacts, type RootForm } from '../root/root-document.js'
 import { seal } from '../format/sealed.js'
 import { verifyRoot, type Declarations, type VerifyReport } from './verify.js'
 import { readWatermark, writeWatermark } from '../format/watermark.js'
@@ -154,8 +154,26 @@ const formsIn = (manifest: Manifest | undefined): RootForm[] => [
   'forgotten-records',
 ]
 
+/**
+ * What can still be read of a damaged `root.json` and does not contradict the others. The time of its creation is 0
+ * where nobody knows it: ids may be older than any moment that could stand there.
+ */
+const keptFacts = (
+  { root, disk, clock }: RepairOptions,
+  others: Pick<RootFacts, 'root_id' | 'generation'>,
+): Pick<RootFacts, 'created_at_ms' | 'generation' | 'compat' | 'incompat'> => {
+  const read = readUnsealed({ root, disk })
+  const agrees =
+    read !== undefined &&
+    read.root_id === others.root_id &&
+    read.generation >= others.generation &&
+    read.created_at_ms <= clock.now()
+  return agrees ? read : { created_at_ms: 0, generation: others.generation, compat: [], incompat: [] }
+}
+
 /** The lock needs a root that is private and has its `root.json`. */
-const makeLockable = async ({ root, disk }: RepairOptions, actions: readonly RepairAction[]): Promise<void> => {
+const makeLockable = async (options: RepairOptions, actions: readonly RepairAction[]): Promise<void> => {
+  const { root, disk } = options
   const wanted = actions.find(({ kind }) => kind === 'root')
   const id = wanted === undefined ? undefined : findRootId(disk, root)
   if (wanted !== undefined && id === undefined) throw errors.state_root_lost({ details: { path: root } })
@@ -166,12 +184,12 @@ const makeLockable = async ({ root, disk }: RepairOptions, actions: readonly Rep
   if (guard === undefined) throw lockedBy(root)
   try {
     const [manifest, { watermark }] = [manifestIn(disk, root), readWatermark(disk, paths.watermark)]
+    const others = { root_id: id, generation: Math.max(manifest?.generation ?? 0, watermark?.generation ?? 0) }
+    const { created_at_ms, generation, compat, incompat } = keptFacts(options, others)
     if (disk.stat(wanted.file) !== undefined)
       await moveAside({ disk, paths }, { file: wanted.file, offset: 0, rule: wanted.reason })
-    const generation = 1 + Math.max(manifest?.generation ?? 0, watermark?.generation ?? 0)
-    // When it was made nobody knows: ids may be older than any moment that could stand here.
-    const known = { root_id: id, created_at_ms: 0, generation }
-    await disk.replace(wanted.file, seal(createRootFacts(known, formsIn(manifest))))
+    const known = { root_id: id, created_at_ms, compat, generation: generation + 1 }
+    await disk.replace(wanted.file, seal(createRootFacts(known, [...incompat, ...formsIn(manifest)])))
   } finally {
     await guard.release()
   }

@@ -9,6 +9,7 @@ import { createIds } from '../../base/ids.js'
 import type { Clock } from '../../base/clock.js'
 import type { Problem } from '../../base/errors.js'
 import type { Log } from '../../base/text/log.js'
+import { shellWord } from '../../base/text/command-text.js'
 import type { Disk } from '../disk/disk.js'
 import { codeOf, errors } from '../errors.js'
 import { takeLockFolder } from './lock-folder.js'
@@ -24,15 +25,15 @@ import {
   type Mechanism,
   type OwnerRecord,
 } from './owner.js'
-import { isBehindLoss } from '../storage-errors.js'
 import { gateDisk } from '../disk/gate.js'
 import { createDisk } from '../disk/real-disk.js'
 import { makeRoom } from '../disk/ballast.js'
 import { checkRoot } from './root-check.js'
 import { layout } from '../format/layout.js'
 import { makeFolders } from './make-folders.js'
-import { openRootDocument, readRoot, refusable, type RootFacts } from './root-document.js'
+import { openRootDocument, readRoot, refusable, resealRoot, type RootFacts } from './root-document.js'
 import { watchDocument } from './root-watch.js'
+import { createSideWrites, type SideWrites } from './side-writes.js'
 import { sweepTemps } from '../disk/temps.js'
 
 export type { OwnerRecord } from './owner.js'
@@ -104,7 +105,7 @@ interface Holding extends LockOptions {
 }
 
 const holdRoot = async (holding: Holding): Promise<Lock> => {
-  const { root, clock, guard } = holding
+  const { root, clock, guard, log } = holding
   const verdict = judgeOwner(root, readOwner(join(root, 'owner.json')), guard.freed)
   if (verdict === 'alive') throw locked(root)
   const loss = createLoss(holding, () => (guard.intact() ? undefined : 'guard_removed'))
@@ -119,15 +120,28 @@ const holdRoot = async (holding: Holding): Promise<Lock> => {
     await sweepTemps(disk, root)
     await makeRoom(disk, root, layout(root).ballast)
     const facts = await openRootDocument({ root, disk, clock, ids: createIds(clock) })
-    loss.also(watchDocument({ root, disk, facts }))
+    const writes = createSideWrites(log)
+    const onRewritten = (read: RootFacts): void => {
+      tellRewritten(log, root)
+      writes.add(() => resealRoot({ root, disk }, facts, read), 'root.json was not written again')
+    }
+    loss.also(watchDocument({ root, disk, facts, onRewritten }))
     const owner = describeOwner({ root, generation: facts.generation, now: clock.now(), mechanism: guard.mechanism })
     await writeOwner({ root, disk }, owner)
-    return lockOf({ ...holding, disk, facts, owner, loss, unlock })
+    return lockOf({ ...holding, disk, facts, owner, loss, unlock, writes })
   } catch (cause) {
     loss.stop()
     await unlock()
     throw cause
   }
+}
+
+const tellRewritten = (log: Log, root: string): void => {
+  const repair = `holdfast state repair --state-root ${shellWord(root)} --apply`
+  log.warn('root.json was written by somebody else: it says the same, and the daemon writes it again', {
+    root,
+    action: `Leave root.json to the daemon: a start refuses one that was edited until ${repair}`,
+  })
 }
 
 const takeFolder = async ({ root, guard }: Holding, loss: Loss, ownerIsDead: boolean): Promise<() => Promise<void>> => {
@@ -164,16 +178,17 @@ interface Held extends Holding {
   readonly owner: OwnerRecord
   readonly loss: Loss
   readonly unlock: () => Promise<void>
+  readonly writes: SideWrites
 }
 
 const lockOf = (holding: Held): Lock => {
-  const { root, guard, facts, owner, loss, unlock, log } = holding
+  const { root, guard, facts, owner, loss, unlock, writes } = holding
   let released: Promise<void> | undefined
-  let told: Promise<void> = Promise.resolve()
   const held = (): boolean => released === undefined && loss.look() === undefined
   const free = async (): Promise<void> => {
     loss.stop()
-    await told
+    loss.look()
+    await writes.done()
     if (loss.look() === undefined) forgetOwner(join(root, 'owner.json'), owner)
     await unlock()
     await guard.release()
@@ -187,9 +202,8 @@ const lockOf = (holding: Held): Lock => {
     status: () => ({ path: join(root, 'daemon.lock'), held: held(), mechanism: guard.mechanism }),
     onLost: loss.onLost,
     listensAt(bind) {
-      told = writeOwner(holding, { ...owner, bind }).catch((error: unknown) =>
-        log[isBehindLoss(error) ? 'debug' : 'warn']('the address of the daemon is not in owner.json', { error }),
-      )
+      const write = (): Promise<void> => writeOwner(holding, { ...owner, bind })
+      writes.add(write, 'the address of the daemon is not in owner.json')
     },
     release: () => (released ??= free()),
   }

@@ -45,14 +45,32 @@ export const readRoot = ({ root, disk }: { readonly root: string; readonly disk:
   return parsed.value
 }
 
+/** Bytes that no `root.json` has, whatever the white space in it. */
+const most = 64 * 1024
+
+/**
+ * The facts in a file whose bytes do not match its digest, as after an editor; undefined if it is not whole. What they
+ * say is nothing that anybody vouches for.
+ */
+export const readUnsealed = ({ root, disk }: Pick<RootOpening, 'root' | 'disk'>): RootFacts | undefined => {
+  const bytes = disk.readFile(join(root, 'root.json'), most)
+  if (bytes === undefined) return undefined
+  try {
+    const parsed = parse(facts, JSON.parse(new TextDecoder().decode(bytes)))
+    return parsed.ok ? { ...parsed.value, incompat: parsed.value.incompat.filter(isKnown) } : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** False before the first start. */
 export const isMade = (disk: Disk, root: string): boolean => disk.stat(join(root, 'root.json')) !== undefined
 
 /** Facts of a root that never was, or whose file was lost. */
 export const createRootFacts = (
-  known: Pick<RootFacts, 'root_id' | 'created_at_ms' | 'generation'>,
-  forms: readonly RootForm[] = [],
-): RootFacts => ({ format, ...known, compat: [], incompat: [...forms] })
+  known: Pick<RootFacts, 'root_id' | 'created_at_ms' | 'generation'> & Partial<Pick<RootFacts, 'compat'>>,
+  forms: Iterable<string> = [],
+): RootFacts => ({ format, compat: [], ...known, incompat: [...new Set(forms)] })
 
 export interface RootOpening {
   readonly root: string
@@ -82,6 +100,16 @@ export const nameForm = async ({ root, disk }: Pick<RootOpening, 'root' | 'disk'
   const facts = readRoot({ root, disk })
   if (facts === undefined || facts.incompat.includes(form)) return
   await disk.replace(join(root, 'root.json'), seal({ ...facts, incompat: [...facts.incompat, form] }))
+}
+
+/** Writes again what its owner knows of the root, and the forms that were named since. */
+export const resealRoot = async (
+  { root, disk }: Pick<RootOpening, 'root' | 'disk'>,
+  known: RootFacts,
+  { incompat }: RootFacts,
+): Promise<void> => {
+  const forms = new Set([...known.incompat, ...incompat])
+  await disk.replace(join(root, 'root.json'), seal({ ...known, incompat: [...forms] }))
 }
 
 export const isMarkedFallen = (place: Pick<RootOpening, 'root' | 'disk'>): boolean =>

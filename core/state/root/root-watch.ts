@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Disk } from '../disk/disk.js'
 import { codeOf } from '../errors.js'
 import { pause } from './guard.js'
-import { readRoot, type RootFacts } from './root-document.js'
+import { readRoot, readUnsealed, type RootFacts } from './root-document.js'
 
 export type DocumentLoss = 'generation_raised' | 'root_json_removed' | 'root_json_damaged'
 
@@ -12,6 +12,8 @@ export interface WatchedDocument {
   readonly root: string
   readonly disk: Disk
   readonly facts: RootFacts
+  /** Somebody else wrote the file anew, as an editor does: it says the same of the root, and has no valid digest. */
+  readonly onRewritten: (read: RootFacts) => void
 }
 
 /** What speaks of the file; any other error, such as one of the disk or of too many open files, says nothing of it. */
@@ -28,19 +30,34 @@ const settleMs = 20
  * The file of the guard may be back in its place after another daemon had the root by a second one: that daemon raised
  * the generation. The file is read only when it is another than before.
  */
-export const watchDocument = ({ root, disk, facts }: WatchedDocument): (() => DocumentLoss | undefined) => {
+export const watchDocument = ({
+  root,
+  disk,
+  facts,
+  onRewritten,
+}: WatchedDocument): (() => DocumentLoss | undefined) => {
   const path = join(root, 'root.json')
   const identify = (): string | undefined => {
     const found = lstatSync(path, { throwIfNoEntry: false })
     return found && `${found.ino}:${found.mtimeMs}:${found.size}`
   }
   let known = identify()
+  const isSame = ({ root_id, generation }: RootFacts): boolean =>
+    root_id === facts.root_id && generation === facts.generation
+  const acceptRewritten = (): boolean => {
+    const now = identify()
+    const read = readUnsealed({ root, disk })
+    if (read === undefined || !isSame(read)) return false
+    known = now
+    onRewritten(read)
+    return true
+  }
   const judge = (): DocumentLoss | undefined => {
     const now = identify()
     if (now === known) return undefined
     const read = readRoot({ root, disk })
     if (read === undefined) return 'root_json_removed'
-    if (read.generation !== facts.generation || read.root_id !== facts.root_id) return 'generation_raised'
+    if (!isSame(read)) return 'generation_raised'
     known = now
     return undefined
   }
@@ -48,7 +65,9 @@ export const watchDocument = ({ root, disk, facts }: WatchedDocument): (() => Do
     try {
       return judge()
     } catch (cause) {
-      return ofTheFile.has(codeOf(cause)) ? 'root_json_damaged' : undefined
+      const code = codeOf(cause)
+      if (!ofTheFile.has(code) || (code === 'state_root_damaged' && acceptRewritten())) return undefined
+      return 'root_json_damaged'
     }
   }
   return () => {

@@ -6,7 +6,7 @@ import { answerErrors } from './errors.js'
 import type { Answer, Delta } from './contract.js'
 import { largestEvent } from './event-json.js'
 import { createEventReader, createWholeReader, type WholeReader } from './event-stream.js'
-import { broken, failures, refused, type Asked, type Refusal } from './failure.js'
+import { broken, failures, refused, unusable, type Asked, type Refusal } from './failure.js'
 import { createOutlet } from './outlet.js'
 import type { Headers, Listener, Question, Sent, Transport } from './transport/transport.js'
 
@@ -16,6 +16,8 @@ export interface CallOptions {
   readonly signal: AbortSignal
   readonly idle_timeout_ms: number
   readonly asked: Asked
+  /** By http, and not by https. */
+  readonly plainly: boolean
   readonly question: () => Question
   readonly answer: Answer
   /** A turn of the event loop of one's own. */
@@ -49,7 +51,7 @@ const packing = ({ 'content-encoding': encoding }: Headers): string | undefined 
 }
 
 const notStreaming = (what: string): ModelFailure =>
-  broken(answerErrors.provider_not_streaming({ details: { what } }), true)
+  unusable(answerErrors.provider_not_streaming({ details: { what } }))
 
 /**
  * Nothing is asked before the first event is. What comes is read when it comes, also while the reader does something
@@ -144,11 +146,11 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
     const type = String(headers['content-type'] ?? '')
     const packed = packing(headers)
     if (status >= 400) this.#refusal = { status, headers, body: '' }
-    else if (status >= 300) this.#fail(broken(answerErrors.provider_redirected({ details: { status } }), true))
+    else if (status >= 300) this.#fail(unusable(answerErrors.provider_redirected({ details: { status } })))
     else if (status === 204 || status === 205) this.#fail(notStreaming(`nothing (status ${status})`))
     else if (/^text\/html\b/iu.test(type)) this.#fail(notStreaming('a web page'))
     else if (packed !== undefined)
-      this.#fail(broken(answerErrors.provider_compressed({ details: { encoding: packed } }), true))
+      this.#fail(unusable(answerErrors.provider_compressed({ details: { encoding: packed } })))
     else if (!/^application\/json\b/iu.test(type)) return
     else if (this.#answer.takeWhole === undefined) this.#fail(notStreaming('JSON'))
     else this.#whole = createWholeReader(this.#answer, largestEvent)
@@ -160,9 +162,9 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
     this.#bytes += bytes.length
     if (this.#refusal !== undefined) return this.#refuse(bytes)
     if (this.#answer.state() === 'done') return
-    if (this.#bytes > largest) return this.#breakOff(broken(answerErrors.provider_answer_too_large(), true))
+    if (this.#bytes > largest) return this.#breakOff(unusable(answerErrors.provider_answer_too_large()))
     if (this.#share?.holds(this.#bytes) === true)
-      return this.#breakOff(broken(answerErrors.provider_answers_too_large(), true))
+      return this.#breakOff(unusable(answerErrors.provider_answers_too_large()))
     if (this.#late !== undefined) return void this.#late.push(bytes)
     if (this.#fits(bytes, now)) return this.#read(bytes)
     this.#late = [bytes]
@@ -221,7 +223,8 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
   }
 
   broken(error: unknown): void {
-    const end = (): void => this.#breakOff(broken(error, this.#state === 'answered'))
+    const { plainly } = this.#options
+    const end = (): void => this.#breakOff(broken(error, { answered: this.#state === 'answered', plainly }))
     if (this.#late === undefined) end()
     else this.#afterLate = end
   }

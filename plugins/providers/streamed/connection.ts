@@ -82,6 +82,7 @@ export const createConnection = (options: ConnectionOptions, protocol: Protocol,
       signal,
       idle_timeout_ms: options.idle_timeout_ms,
       asked,
+      plainly: address.protocol === 'http:',
       answer: protocol.answer(asked, request),
       question: () => ({
         origin: address.origin,

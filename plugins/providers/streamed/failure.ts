@@ -92,24 +92,33 @@ export const told = (error: unknown, asked: Asked): ModelFailure => {
   return withWords(found, seen)
 }
 
-/** The request or the answer broke off. `answered`: after the server had begun its answer. */
-export const broken = (error: unknown, answered: boolean): ModelFailure => {
-  if (error instanceof Problem)
-    return error.code === 'provider_answers_too_large'
-      ? failure('overloaded', true, error.message)
-      : failure('bad_request', false, error.message)
+/** What answered is nothing that can be used. */
+export const unusable = ({ code, message }: Problem): ModelFailure =>
+  code === 'provider_answers_too_large' ? failure('overloaded', true, message) : failure('bad_request', false, message)
+
+/** How far it was when it broke off. */
+interface Break {
+  /** The server had begun its answer. */
+  readonly answered: boolean
+  /** It was asked by http, and not by https. */
+  readonly plainly: boolean
+}
+
+/** The request or the answer broke off. */
+export const broken = (error: unknown, { answered, plainly }: Break): ModelFailure => {
+  if (error instanceof Problem) return unusable(error)
   const marks = [...causes(error)].flatMap((link) => [link['code'], link['name']])
   const some = (pattern: RegExp): boolean => marks.some((mark) => typeof mark === 'string' && pattern.test(mark))
   if (some(stopped)) return failures.aborted()
+  if ([...causes(error)].some(isWithoutTls)) return failure('network', false, withoutTlsText)
   if (some(untrusted))
     return failure('network', false, 'The TLS certificate or protocol of the provider cannot be trusted.')
   if (some(unreachable)) return failure('network', true, 'The provider cannot be reached.')
   if (some(overflow))
     return failure('network', false, 'The headers of the answer are larger than any that are read (16 KiB).')
-  if (some(unread) && !answered) return failure('network', false, unreadText)
+  if (some(unread) && !answered) return failure('network', false, unreadText(plainly))
   if ([...causes(error)].some(isUnasked)) return failure('network', true, unaskedText)
-  if (some(cut))
-    return answered ? failures.truncated() : failure('network', true, 'The connection to the provider broke.')
+  if (some(cut)) return answered ? failures.truncated() : failure('network', true, cutText(error, plainly))
   return failure('unknown', false, 'The model call failed for a reason that is not known.')
 }
 
@@ -194,9 +203,23 @@ const rowOf = (seen: Seen, status: number, asked: Asked): Row => {
 
 const overflow = /UND_ERR_HEADERS_OVERFLOW/u
 const unread = /^HTTPParserError$|^HPE_/u
-const unreadText =
-  'What answers at this address speaks no HTTP that can be read: ' +
-  'the port may be that of another program, or the server wants https.'
+const unreadText = (plainly: boolean): string =>
+  'What answers at this address speaks no HTTP that can be read: the port may be that of another program' +
+  (plainly ? ', or the server wants https.' : '.')
+/** Where bytes came on the connection, also for an earlier answer, the server speaks HTTP: undici counts them. */
+const cutText = (error: unknown, plainly: boolean): string => {
+  const hasSpoken = [...causes(error)].some(({ socket }) => isLink(socket) && Number(socket['bytesRead']) > 0)
+  return plainly && !hasSpoken
+    ? 'The connection to the provider broke before anything was answered; the server may want https.'
+    : 'The connection to the provider broke.'
+}
+/** The handshake was answered with something else than TLS. */
+const isWithoutTls = ({ code, message }: Link): boolean =>
+  [code, message].some(
+    (mark) => typeof mark === 'string' && /wrong[ _]version[ _]number|packet[ _]length[ _]too[ _]long/iu.test(mark),
+  )
+const withoutTlsText =
+  'What answers at this address speaks no TLS: the server may want http, or the port may be that of another program.'
 const cut = /UND_ERR_SOCKET|ECONNRESET|EPIPE|UND_ERR_ABORTED|ERR_STREAM_PREMATURE_CLOSE|HTTPParserError|HPE_/u
 const unreachable =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|EADDRNOTAVAIL/u

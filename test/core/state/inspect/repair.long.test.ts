@@ -143,6 +143,25 @@ test('without root.json, manifest and watermark the id of a root is read from it
   t.is(JSON.parse(readFileSync(join(root, 'root.json'), 'utf8')).root_id, id)
 })
 
+test('of a root.json that was edited a repair keeps what can be read and agrees with other files', async (t) => {
+  const root = await keptRoot(t)
+  const file = join(root, 'root.json')
+  const before = JSON.parse(readFileSync(file, 'utf8'))
+  const mend = async (change: object): Promise<Record<string, unknown>> => {
+    writeFileSync(file, JSON.stringify({ ...before, ...change }))
+    t.regex((await repair(root)).actions[0]?.consequence ?? '', /as much is kept as can be read/u)
+    await repair(root, losing)
+    t.deepEqual((await verify(root)).findings, [])
+    const { created_at_ms, compat, generation } = JSON.parse(readFileSync(file, 'utf8'))
+    return { created_at_ms, compat, risen: generation > before.generation }
+  }
+  const { created_at_ms } = before
+  t.true(created_at_ms > 0)
+  t.deepEqual(await mend({ compat: ['later'] }), { created_at_ms, compat: ['later'], risen: true })
+  for (const wrong of [{ root_id: 'a'.repeat(32) }, { created_at_ms: clock.now() + 1e6 }, { created_at_ms: 'x' }])
+    t.like(await mend(wrong), { created_at_ms: 0, compat: [] })
+})
+
 test('several kinds of damage at once are mended in one go', async (t) => {
   const root = await keptRoot(t)
   flip(join(root, 'root.json'), 40)

@@ -1,11 +1,21 @@
 import { across, holdsPiece, redactCanary } from '../../../support/canaries.js'
-import test from 'ava'
+import { createServer, type Socket } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
 import { safeWords } from '../../../../plugins/providers/streamed/vendor-words.js'
 import { stream } from '../../../support/openai-server.js'
 import { ask, requestOf, userText } from '../../../support/models.js'
 import { connectTo, converseWith, failureOf, transport } from '../../../support/model-client.js'
 
 test.after.always(() => transport.close())
+
+/** The port of a server that does so with each connection on which something came. */
+const listen = async (t: ExecutionContext, act: (socket: Socket) => void): Promise<number> => {
+  const server = createServer((socket) => socket.on('error', () => {}).once('data', () => act(socket)))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
 
 const bodies: [string, number, unknown, RegExp][] = [
   [
@@ -37,6 +47,28 @@ test('a server that is not there is named', async (t) => {
   const answer = await ask(connectTo('http://127.0.0.1:9/v1'), requestOf([userText('hi')]))
   t.is(failureOf(answer)?.message, 'The provider cannot be reached. Asked: http://127.0.0.1:9/v1, model test-model.')
 })
+
+test('a port without TLS that is asked by https is told from a certificate that nobody trusts', async (t) => {
+  const { server } = await converseWith(t, stream({}))
+  const answer = await ask(connectTo(server.url.replace('http:', 'https:')), requestOf([userText('hi')]))
+  t.regex(failureOf(answer)?.message ?? '', /^What answers at this address speaks no TLS: the server may want http,/u)
+  t.is(failureOf(answer)?.retryable, false)
+})
+
+const closing = 'The connection to the provider broke before anything was answered; the server may want https. '
+const cutting = 'The connection to the provider broke. '
+const breaks: readonly [string, scheme: string, Parameters<typeof listen>[1], begin: string][] = [
+  ['is closed', 'http', (socket) => void socket.destroy(), closing],
+  ['is reset', 'http', (socket) => void socket.resetAndDestroy(), closing],
+  ['is closed amid the head of an answer', 'http', (socket) => void socket.end('HTTP/1.1 200 O'), cutting],
+  ['is closed in the handshake', 'https', (socket) => void socket.destroy(), cutting],
+]
+for (const [what, scheme, act, begin] of breaks)
+  test(`https is named only where a connection by http brought nothing: ${scheme} that ${what}`, async (t) => {
+    const answer = await ask(connectTo(`${scheme}://127.0.0.1:${await listen(t, act)}`), requestOf([userText('hi')]))
+    t.true(failureOf(answer)?.message.startsWith(begin), failureOf(answer)?.message)
+    t.like(failureOf(answer), { class: 'network', retryable: true })
+  })
 
 test('nobody is told that a key was refused who gave none', async (t) => {
   const reply = { type: 'status' as const, status: 401, body: '{"error":{"message":"You gave no key."}}' }
