@@ -18,10 +18,10 @@ const ordinary = new Set(noValues)
 const isOrdinary = (value: string): boolean =>
   value.split(/\s+/u).every((word) => ordinary.has(word.replaceAll(outer, '').toLowerCase()))
 
-/** In the arguments of a program that is not among them. */
 export const secretsInArguments = (args: readonly string[]): string[] =>
   inCommand(args, mostNested).filter((value) => !isOrdinary(value))
 
+/** Those that are given by themselves are of a program that stands elsewhere; a text for a shell names its own. */
 const inCommand = (args: readonly string[], levels: number): string[] => [
   ...args.flatMap((arg) => inArgument(arg, levels)),
   ...secretsInFlags(args, levels === mostNested),

@@ -56,7 +56,7 @@ const plain = /^(?:\p{L}+(?:[-_.]\p{L}+)*|[\d.:-]+|\$\{?\w+\}?|[\w.@~${}-]*(?:\/
 const inUser = ({ name, value }: Flag, isTaken: boolean): string[] => {
   const { password } = (userFlag.test(name) && ofUser.exec(value)?.groups) || {}
   if (password === undefined) return []
-  return isTaken || (/^u/u.test(name) && !plain.test(password)) ? [password] : []
+  return isTaken || (name.startsWith('u') && !plain.test(password)) ? [password] : []
 }
 
 /** What is behind a flag of its own is a port if it is a number. */
