@@ -109,10 +109,9 @@ const materialOf = async (assets: Assets, { kind, subject }: Read): Promise<Mate
 }
 
 const derivedOf = async (
-  assets: Assets,
+  { assets, signal }: Pick<DeriveParts, 'assets' | 'signal'>,
   { profile }: Read,
   wish: DerivationWish,
-  signal: AbortSignal,
 ): Promise<Derived> => {
   const derived = await profile.derive(wish, signal)
   if (derived.type === 'failed') return derived
@@ -125,7 +124,7 @@ const derivedOf = async (
 }
 
 export const createDerive = (parts: DeriveParts): Derive => {
-  const { store, assets, ids, redact, signal } = parts
+  const { store, assets, ids, redact } = parts
   const inLane = createLane()
   const flights = new Map<string, Promise<StoredDerivation>>()
 
@@ -156,7 +155,7 @@ export const createDerive = (parts: DeriveParts): Derive => {
     })
 
   const made = async (asked: Read, wish: DerivationWish): Promise<StoredDerivation> => {
-    const derived = await derivedOf(assets, asked, wish, signal)
+    const derived = await derivedOf(parts, asked, wish)
     const record = await recorded(asked, wish, derived)
     if (derived.type === 'completed') return record
     const { code, spec, occurrence } = derived.problem

@@ -26,7 +26,8 @@ export interface ProviderOf {
 
 /** What to do about a plugin that broke the contract of providers. */
 export const correctPlugin = ({ plugin }: Pick<ProviderOf, 'plugin'>): string =>
-  `See the fault of the plugin ${plugin} with: holdfast plugins list. Correct it, or take it out of config/plugins.toml.`
+  `See the fault of the plugin ${plugin} with: holdfast plugins list. ` +
+  'Correct it, or take it out of config/plugins.toml.'
 
 /** Of a route whose provider did not say what it must. */
 export const failedProvider = ({ provider, plugin }: ProviderOf): Omit<Readiness, 'state'> => ({
@@ -47,9 +48,8 @@ const take = (answer: unknown, { plugin, redact }: Asked): Readiness => {
   const { state, code, message, action = '' } = taken(Answer, answer, { most: mostBytes })
   const told = { state, code, message: takenWords(message, redact) }
   if (action !== '') return { ...told, action: takenWords(action, redact) }
-  return state === 'ok'
-    ? told
-    : { ...told, action: `See what the documentation of the plugin ${plugin} says of ${code}.` }
+  if (state === 'ok') return told
+  return { ...told, action: `See what the documentation of the plugin ${plugin} says of ${code}.` }
 }
 
 /** Asks, and is in error where the answer is none. The same fault is charged once: it is asked all the time. */

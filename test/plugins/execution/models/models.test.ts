@@ -213,6 +213,7 @@ test('models-13: a route in error or with a warning is a health warning', (t) =>
         code: 'provider_route_failing',
         message: 'The model route scripted needs attention: Soon.',
         related_id: 'scripted',
+        action: 'See what the documentation of the plugin scripted says of w.',
       },
     ],
   )
