@@ -97,10 +97,7 @@ export const dueNow = ({ retention, policy, bytes, beside, now }: DueInput): Due
 }
 
 /** Of kinds of which something can fall. */
-const roomsOf = (
-  kinds: readonly KeptKind[],
-  { freeUpto }: Pick<Retention, 'freeUpto'>,
-): ReadonlyMap<string, Room> => {
+const roomsOf = (kinds: readonly KeptKind[], { freeUpto }: Pick<Retention, 'freeUpto'>): ReadonlyMap<string, Room> => {
   const declared = kinds.filter(({ undeclared }) => undeclared === undefined)
   return new Map(declared.map((kept) => [kept.kind, roomOf(kept, (upto) => freeUpto(kept.kind, upto))]))
 }

@@ -20,7 +20,8 @@ export const besideOf = async (root: Root, kind: string): Promise<Beside> => {
     const leaders = leadersOf(root, spec, record)
     const isLed = leaders.every(({ collection, id }) => root.store.collections.get(collection)?.has(id) === true)
     if (part === undefined || !isLed) gone += bytes
-    else if (!leaders.some(({ collection, id }) => open.get(collection)?.has(id))) parts.set(part.no, (parts.get(part.no) ?? 0) + bytes)
+    else if (!leaders.some(({ collection, id }) => open.get(collection)?.has(id)))
+      parts.set(part.no, (parts.get(part.no) ?? 0) + bytes)
     await pause()
   }
   return { gone, parts }
