@@ -94,7 +94,7 @@ export interface Plugin<N extends Tokens = Tokens, W extends Tokens = Tokens, S 
   readonly config?: S
   /** True if `config/<id>.toml` is the file of a list of this plugin, and so none of its configuration. */
   readonly fileIsList?: true
-  /** Of the lists that `register` opens, the one with entries that no start may leave out: it is checked before. */
+  /** The list that `register` opens in which a start may leave nothing out: of shipped plugins it is checked first. */
   readonly vitalList?: (config: Infer<S>) => ListSpec<any, any>
   /**
    * Flags of `serve` by config field: `{ base_url: 'provider-base-url' }` is `--provider-base-url` and

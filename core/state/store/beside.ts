@@ -65,7 +65,7 @@ const soundIn = (stored: StoredCollection<object>, id: string): object | undefin
   }
 }
 
-/** Ids by collection of records that can still change: they are carried on, and what they lead goes with no partition. */
+/** Ids by collection of records that can still change: they are carried on, and so is what they lead. */
 const openLeaders = ({ store, pageStores }: Root, kind: string): ReadonlyMap<string, ReadonlySet<string>> =>
   new Map(
     [...store.collections.values()]
