@@ -141,8 +141,8 @@ const loaderOptions = (
 const start = async (context: DaemonContext): Promise<Daemon> => {
   const { boot, loader, settings, clock, log } = context
   checkAccess(settings)
-  const kept = retentionConfig(context, settings.stateRoot)
-  const shipped = await boot.step('load', () => loadShipped(loader, settings.stateRoot))
+  const checkRetention = (): void => void (settings.safe || retentionConfig(context, settings.stateRoot))
+  const shipped = await boot.step('load', () => loadShipped(loader, settings.stateRoot, checkRetention))
   // A start that cannot listen leaves no root behind.
   if (!isMade(context.disk, settings.stateRoot)) await checkAddress(settings)
   const lock = await takeRoot(context)
@@ -156,7 +156,7 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
     opened.freezeRecords()
   const before = configContent(context.disk, lock.root)
   const hold = createHold({ state: opened.state, clock, log })
-  const retention = openRetention({ ...context, retentionConfig: kept, lock, state: opened.state, hold })
+  const retention = openRetention({ ...context, safe: settings.safe, lock, state: opened.state, hold })
   const taken = { lock, opened, bus, findings, hold, loaded, retention }
   const { host, view, controlPlane, lists } = assemble(context, taken)
 

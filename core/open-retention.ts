@@ -1,8 +1,12 @@
-/** Retention of one daemon: its configuration is read before the root is touched, the kinds are known later. */
+/** Retention of one daemon: its configuration is checked before the root is touched, the kinds are known later. */
 import path from 'node:path'
 import { assert } from './base/assert.js'
 import type { Clock } from './base/clock.js'
+import { errors } from './base/config.js'
+import { Problem } from './base/errors.js'
+import type { Warning } from './base/health.js'
 import type { Ids } from './base/ids.js'
+import { sentence } from './base/text/command-text.js'
 import type { Log } from './base/text/log.js'
 import type { JsonObject } from './base/schema.js'
 import { readTomlFile } from './host/load/toml.js'
@@ -27,7 +31,8 @@ export const retentionConfig = ({ disk, config = {} }: RetentionSource, root: st
 }
 
 export interface OpenRetentionParts extends RetentionSource {
-  readonly retentionConfig: RetentionConfig
+  /** True: with a file that is wrong nothing falls, and the start goes on. */
+  readonly safe: boolean
   readonly lock: Lock
   readonly clock: Clock
   readonly ids: Ids
@@ -38,8 +43,8 @@ export interface OpenRetentionParts extends RetentionSource {
 
 export interface OpenRetention {
   /**
-   * Call when the plugins have registered. Throws `config_invalid` for a kind that none of them declares, if they are
-   * all here.
+   * Call when the plugins have registered. Unless the start is a safe one, throws `config_invalid`, also for a kind
+   * that none of them declares, if they are all here.
    */
   declared(complete: boolean): void
   /** What the configuration says now. Only then; throws `config_invalid`. */
@@ -50,22 +55,39 @@ export interface OpenRetention {
   begin(): () => void | Promise<void>
 }
 
+const wrongFile = ({ message }: Problem): Warning => ({
+  severity: 'error',
+  code: 'retention_config_invalid',
+  message: `${sentence(message)} Nothing falls.`,
+  action: 'Correct config/retention.toml and restart.',
+})
+
 export const openRetention = (parts: OpenRetentionParts): OpenRetention => {
-  const { lock, state, hold, retentionConfig: config } = parts
+  const { lock, state, hold, log, safe } = parts
   let retention: Retention | undefined
   let complete = true
   const get = (): Retention => {
     assert(retention, 'retention is asked for before the plugins have registered')
     return retention
   }
+  const policyNow = (): Policy => policyFor(retentionConfig(parts, lock.root), state.retention, complete)
+  const policyAtStart = (): { policy: Policy; fault?: Warning } => {
+    try {
+      return { policy: policyNow() }
+    } catch (error) {
+      if (!safe || !(error instanceof Problem) || error.code !== errors.config_invalid.code) throw error
+      return { policy: policyFor(readConfig({ table: {} }, lock.root), state.retention), fault: wrongFile(error) }
+    }
+  }
   return {
     declared(all) {
       complete = all
-      const policy = policyFor(config, state.retention, complete)
-      retention = createRetention({ ...parts, root: lock.root, rootId: lock.facts.root_id, policy })
+      const started = policyAtStart()
+      if (started.fault !== undefined) log.error(started.fault.message, { code: started.fault.code })
+      retention = createRetention({ ...parts, root: lock.root, rootId: lock.facts.root_id, ...started })
     },
     get,
-    policyNow: () => policyFor(retentionConfig(parts, lock.root), state.retention, complete),
+    policyNow,
     begin: () => hold.whenActing(() => get().begin()),
   }
 }

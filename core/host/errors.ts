@@ -1,3 +1,4 @@
+import { errors as configErrors } from '../base/config.js'
 import { defineErrors, Problem } from '../base/errors.js'
 
 /**
@@ -59,3 +60,10 @@ export const isPluginFailed = (error: unknown): error is Problem =>
 /** Whether a start ended because the daemon was asked to stop meanwhile. */
 export const isStartEnded = (error: unknown): error is Problem =>
   error instanceof Problem && error.code === errors.start_ended.code
+
+/** What is wrong with the file of a list, as where the daemon reads a file itself; undefined for anything else. */
+export const ofList = (error: unknown): Problem | undefined => {
+  if (!(error instanceof Problem) || error.code !== errors.list_invalid.code) return undefined
+  const { file: source = '', problem = '' } = error.occurrence.details ?? {}
+  return configErrors.config_invalid({ details: { source, problem } })
+}

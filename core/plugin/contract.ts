@@ -94,6 +94,8 @@ export interface Plugin<N extends Tokens = Tokens, W extends Tokens = Tokens, S 
   readonly config?: S
   /** True if `config/<id>.toml` is the file of a list of this plugin, and so none of its configuration. */
   readonly fileIsList?: true
+  /** The list that `register` opens in which a start may leave nothing out: of shipped plugins it is checked first. */
+  readonly vitalList?: (config: Infer<S>) => ListSpec<any, any>
   /**
    * Flags of `serve` by config field: `{ base_url: 'provider-base-url' }` is `--provider-base-url` and
    * `SERVICE_PROVIDER_BASE_URL`. Text is read by the field's type: numbers, `true` and `false`, lists separated by

@@ -3,15 +3,15 @@ import type { Warning } from '../base/health.js'
 import type { Plan } from './plan.js'
 import { sayHeld, sayInVain, sayOver, sayStaying, type Held } from './words.js'
 
-/** A kind of which something waits from an earlier fall, and for what. */
-interface Lagging {
+/** A kind of which something waits, behind a fall of now or an earlier one, and for what. */
+interface Waiting {
   readonly kind: string
   readonly held: Held | undefined
 }
 
-export const boundWarnings = (planned: Plan, lagging: readonly Lagging[]): readonly Warning[] => {
+export const boundWarnings = (planned: Plan, waiting: readonly Waiting[]): readonly Warning[] => {
   if (planned.over === 0) return []
-  return [planned.beside === undefined ? exceeded(planned, lagging) : outOfReach(planned.over, planned.beside)]
+  return [planned.beside === undefined ? exceeded(planned, waiting) : outOfReach(planned.over, planned.beside)]
 }
 
 const outOfReach = (over: number, beside: number): Warning => ({
@@ -24,9 +24,10 @@ const outOfReach = (over: number, beside: number): Warning => ({
 const look = 'See what stays, and why: holdfast state retention --dry-run'
 
 /** What a record holds before what is only young, and before what waits for its turn. */
-const exceeded = ({ over, stays }: Plan, lagging: readonly Lagging[]): Warning => {
-  const [first] = [...stays.filter(({ release }) => release !== undefined), ...stays.filter(isForRoom)]
-  const waits = lagging.flatMap(({ kind, held }) => (held === undefined ? [] : `${kind}: ${sayHeld(held)}.`))
+const exceeded = ({ over, stays }: Plan, waiting: readonly Waiting[]): Warning => {
+  const waits = waiting.flatMap(({ kind, held }) => (held === undefined ? [] : `${kind}: ${sayHeld(held)}.`))
+  const released = stays.filter(({ release }) => release !== undefined)
+  const [first] = [...released, ...(waits.length > 0 ? [] : stays.filter(isForRoom))]
   const why = first === undefined ? waits : [sayStaying({ ...first, release: undefined })]
   return {
     severity: 'warning',

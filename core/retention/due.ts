@@ -6,6 +6,7 @@ import { bytesIn, factsOf, recordsIn } from './kinds.js'
 import { plan, type Plan } from './plan.js'
 import type { Cause } from './queue.js'
 import type { Policy } from './policy.js'
+import { roomOf, type Room } from './room.js'
 import { sayHeld, sayInVain, sayOver, sayStaying, sayUnled } from './words.js'
 
 /** One fall of a kind. */
@@ -56,7 +57,7 @@ export const dueOf = (fall: Fall, cause: Cause, beside: number): Due => ({
 })
 
 export interface DueInput {
-  readonly retention: Pick<Retention, 'kinds' | 'preview' | 'heldBy'>
+  readonly retention: Pick<Retention, 'kinds' | 'preview' | 'heldBy' | 'freeUpto'>
   readonly policy: Policy
   /** Of the whole root. */
   readonly bytes: number
@@ -72,10 +73,15 @@ export interface DueInput {
  */
 export const dueNow = ({ retention, policy, bytes, beside, now }: DueInput): DueNow => {
   const kinds = retention.kinds()
-  const partitions = kinds.flatMap((kept) =>
-    factsOf(kept, { holder: retention.heldBy(kept.kind), parts: beside.get(kept.kind) ?? new Map() }),
-  )
-  const planned = plan({ partitions, bytes, lagging: laggingIn(kinds, policy), policy, now })
+  const isOver = bytes > (policy.maxBytes ?? Infinity)
+  const rooms = isOver ? roomsOf(kinds, retention) : new Map<string, Room>()
+  const partitions = kinds.flatMap((kept) => {
+    const { kind } = kept
+    const parts = beside.get(kind) ?? new Map<number, number>()
+    return factsOf(kept, { holder: retention.heldBy(kind), parts, room: rooms.get(kind)?.parts })
+  })
+  const freed = sum(Array.from(rooms.values(), (room) => room.freed))
+  const planned = plan({ partitions, bytes, lagging: laggingIn(kinds, policy), freed, policy, now })
   const due = kinds.flatMap((kept) =>
     wantedOf(kept, planned).map(({ upto, cause }) => {
       const fall = retention.preview(kept.kind, upto)
@@ -87,7 +93,13 @@ export const dueNow = ({ retention, policy, bytes, beside, now }: DueInput): Due
   const lagging = due.filter(({ fall }) => fall.partitions.length === 0)
   const inVain = planned.beside === undefined ? [] : [{ sentence: sayInVain(planned.over, planned.beside) }]
   const stays = [...inVain, ...staysOf(planned, { kinds, lagging, policy })]
-  return { falls, stays, bound: boundWarnings(planned, lagging) }
+  return { falls, stays, bound: boundWarnings(planned, due) }
+}
+
+/** Of kinds of which something can fall. */
+const roomsOf = (kinds: readonly KeptKind[], { freeUpto }: Pick<Retention, 'freeUpto'>): ReadonlyMap<string, Room> => {
+  const declared = kinds.filter(({ undeclared }) => undeclared === undefined)
+  return new Map(declared.map((kept) => [kept.kind, roomOf(kept, (upto) => freeUpto(kept.kind, upto))]))
 }
 
 /** One, or none. */

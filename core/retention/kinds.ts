@@ -20,12 +20,14 @@ interface BesideKind {
   readonly holder: Holder | undefined
   /** Bytes that go behind each partition, by its number. */
   readonly parts: ReadonlyMap<number, number>
+  /** Bytes in partitions that go with each; absent: all that it holds. */
+  readonly room?: ReadonlyMap<number, number> | undefined
 }
 
 /** Partitions that can fall. */
 export const factsOf = (
   { kind, fell, partitions, undeclared }: KeptKind,
-  { holder, parts: beside }: BesideKind,
+  { holder, parts: beside, room }: BesideKind,
 ): PartitionFacts[] =>
   partitions
     // Of earlier ones something stays because of a record that is kept; it goes with the next that fall.
@@ -40,6 +42,7 @@ export const factsOf = (
       to: partition.to,
       records: recordsIn(partition),
       bytes: bytesIn(partition) + (beside.get(partition.no) ?? 0),
+      room: (room?.get(partition.no) ?? bytesIn(partition)) + (beside.get(partition.no) ?? 0),
       ...heldWith(partition, { undeclared, holder }),
     }))
 

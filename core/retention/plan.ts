@@ -6,6 +6,7 @@ import {
   endOf,
   isAhead,
   partDueBy,
+  roomIn,
   type Cause,
   type CauseOf,
   type PartitionFacts,
@@ -36,6 +37,8 @@ export interface PlanInput {
   readonly bytes: number
   /** Of history that is in none of these, such as what waits for a record that holds it; default 0. */
   readonly lagging?: number
+  /** Of these, what goes whatever falls, because what held it is gone; default 0. */
+  readonly freed?: number
   readonly policy: Policy
   /** Unix ms. */
   readonly now: number
@@ -113,7 +116,7 @@ class Planner {
         .toSorted((a, b) => endOf(a) - endOf(b))
       if (next === undefined) return this.#keepInVain(queues, before)
       const { left } = next
-      this.drop(next, 'bytes', (rest) => (bytesIn(left) - bytesIn(rest) < over ? 'bytes' : undefined))
+      this.drop(next, 'bytes', (rest) => (roomIn(left) - roomIn(rest) < over ? 'bytes' : undefined))
     }
   }
 
@@ -132,8 +135,8 @@ class Planner {
 
   /** Bytes beyond max_bytes behind what falls so far. */
   over(): number {
-    const { policy, bytes } = this.#input
-    return Math.max(0, bytes - (policy.maxBytes ?? Infinity) - bytesIn(this.falls))
+    const { policy, bytes, freed = 0 } = this.#input
+    return Math.max(0, bytes - freed - (policy.maxBytes ?? Infinity) - roomIn(this.falls))
   }
 }
 

@@ -16,6 +16,8 @@ export interface PartitionFacts {
   readonly records: number
   /** On disk, with everything that follows it, also in no partition. */
   readonly bytes: number
+  /** Of these, what would go behind the partitions before it; absent: all. */
+  readonly room?: number | undefined
   /** Why nothing of its kind can fall now, one sentence; undefined if it can. */
   readonly held?: string | undefined
   /** What somebody does about that, one sentence. */
@@ -35,6 +37,8 @@ export type CauseOf = (left: readonly PartitionFacts[]) => Cause | undefined
 
 export const bytesIn = (partitions: readonly Pick<PartitionFacts, 'bytes'>[]): number =>
   partitions.reduce((sum, { bytes }) => sum + bytes, 0)
+export const roomIn = (partitions: readonly Pick<PartitionFacts, 'bytes' | 'room'>[]): number =>
+  partitions.reduce((sum, { bytes, room = bytes }) => sum + room, 0)
 const recordsIn = (partitions: readonly PartitionFacts[]): number =>
   partitions.reduce((sum, { records }) => sum + records, 0)
 

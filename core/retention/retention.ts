@@ -30,6 +30,8 @@ export interface RetentionParts {
   readonly log: Log
   readonly state: State
   readonly policy: Policy
+  /** Why nothing falls by itself, whatever the policy says; absent where it does. */
+  readonly fault?: Warning
   /** Told how far an archive is, in about as many bytes as fall. */
   readonly progress?: Progress
 }
@@ -127,7 +129,8 @@ class Keeper implements Retention {
   }
 
   begin(): () => Promise<void> {
-    const { log, policy } = this.#parts
+    const { log, policy, fault } = this.#parts
+    if (fault !== undefined) return () => Promise.resolve()
     for (const { message, code, action } of this.faults(policy)) log.warn(message, { code, action })
     return lookNowAndThen(this.#parts, (which) => this.#inTurn(() => this.#look(which)))
   }
@@ -161,7 +164,9 @@ class Keeper implements Retention {
   }
 
   warnings(): readonly Warning[] {
+    const { fault } = this.#parts
     return [
+      ...(fault === undefined ? [] : [fault]),
       ...this.usage.warnings(),
       ...this.#known(Infinity).bound,
       ...this.faults(this.#parts.policy),

@@ -138,6 +138,8 @@ export interface Retention {
   withRoom<R>(work: () => Promise<R>): Promise<R>
   /** What `fall` would take as of the last checkpoint. Reads records that can still change, and changes nothing. */
   preview(kind: string, upto: number): Fall
+  /** The last partition of which what follows would fall with those up to `upto`; else as `preview`. */
+  freeUpto(kind: string, upto: number): number
   /**
    * Hands `read` what `fall` would take, as it stands on pages, and resolves with what `read` does. Pages stay until
    * then, also where a checkpoint moves what still counts of them to new ones. The lines throw `storage_damaged` where

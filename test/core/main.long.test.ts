@@ -391,6 +391,26 @@ test('runtime-2: a start names every wrong file of a shipped plugin', async (t) 
   t.notRegex((await run([...serve, '--safe'])).err, /wrong too/u, 'the daemon can do without the others')
 })
 
+test('runtime-2: a start names every wrong file with its line, also of no plugin, of a list, and that is no TOML', async (t) => {
+  const root = path.join(await freshRoot(), 'state')
+  const folder = path.join(root, 'config')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const [name, text] of [
+    ['retention', '\nmax_bytes = 5\n'],
+    ['hooks', '\n\n[oops\n'],
+    ['mcp', '[mcp_servers.x]\nrequired = true\ncomand = "x"\n'],
+  ] as const)
+    await writeFile(path.join(folder, `${name}.toml`), text, { mode: 0o600 })
+  const { code, err } = await run(['serve', '--bind', '127.0.0.1:0', '--state-root', root])
+  t.is(code, 2)
+  t.regex(err, /config\/retention\.toml:2 max_bytes must be .*; wrong too: /u)
+  const others = /wrong too: (.*?)(?: \(|\n)/u.exec(err)?.[1]?.split(', ').toSorted()
+  t.deepEqual(others, ['config/hooks.toml:3', 'config/mcp.toml:3'], err)
+  t.deepEqual(await readdir(root), ['config'])
+  await writeFile(path.join(folder, 'mcp.toml'), '[oops\n', { mode: 0o600 })
+  t.regex((await run(['serve', '--bind', '127.0.0.1:0', '--state-root', root])).err, /config\/mcp\.toml:1\b/u)
+})
+
 test('runtime-2, mcp-16: a safe start leaves a broken list out, what is required of it too, and says so', async (t) => {
   const root = path.join(await freshRoot(), 'state')
   const [serve, file] = [

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../../base/schema.js'
 import type { ListSpec } from '../../plugin/list.js'
 import { noFiles } from '../load/config-bytes.js'
 import { lineOf } from '../load/toml-line.js'
-import { tomlOf } from '../load/toml.js'
+import { lineIn, tomlOf } from '../load/toml.js'
 import { besideTables, placeOf, wholeFile } from './list-parts.js'
 import { createLists } from './lists.js'
 
@@ -39,10 +39,7 @@ const hiddenBy = <T, B>(
 /** Everything that is wrong with the text of a file of this list; nothing where a daemon would take all of it. */
 export const checkList = <T, B>(spec: ListSpec<T, B>, text: string): readonly ListFault[] => {
   const read = tomlOf(text)
-  if (!read.ok) {
-    const line = Number(/line (\d+)/u.exec(read.problem)?.[1])
-    return [{ place: '', name: '', line: Number.isNaN(line) ? undefined : line, rule: read.problem }]
-  }
+  if (!read.ok) return [{ place: '', name: '', line: lineIn(read.problem), rule: read.problem }]
   // What no start may leave out is told as all else.
   const { isVital: _, ...rest } = spec
   const lists = createLists({ disk: noFiles, root: '', given: { [spec.file]: read.table } })

@@ -7,9 +7,11 @@ import { unknownFlag } from '../../base/text/unknown-flag.js'
 import type { AnyPlugin } from '../../plugin/contract.js'
 import { object, type JsonObject } from '../../base/schema.js'
 import type { Disk } from '../../state/disk/disk.js'
-import { errors } from '../errors.js'
+import { errors, ofList } from '../errors.js'
 import type { Loaded } from '../load/load.js'
-import { readTomlFile, type TomlFile } from '../load/toml.js'
+import { lineIn, readTomlFile, type TomlFile } from '../load/toml.js'
+import { placedIn } from './list-parts.js'
+import { createLists } from './lists.js'
 
 export interface ConfigureOptions {
   readonly disk: Disk
@@ -98,7 +100,7 @@ export const checkFlags = ({ environment, flags, guard }: FlagSources, loaded: r
 /** The first fault, with the places of the others behind it. */
 const withOthers = (faults: readonly Problem[]): Problem => {
   const [{ source = '', problem = '' } = {}, ...others] = faults.map(({ occurrence }) => occurrence.details ?? {})
-  const rest = wrongToo(others.map((other) => String(other['source'])))
+  const rest = wrongToo(others.map((other) => placedIn(String(other['source']), lineIn(String(other['problem'])))))
   return configErrors.config_invalid({ details: { source, problem: `${problem}${rest}` }, cause: faults[0] })
 }
 
@@ -109,18 +111,34 @@ const withOthers = (faults: readonly Problem[]): Problem => {
 export const checkFiles = (
   options: ConfigureOptions & { readonly safe: boolean },
   shipped: readonly Loaded[],
+  checkOthers: () => void,
 ): void => {
   const hasFile = filesIn(options)
-  const faults: Problem[] = []
-  for (const entry of shipped)
-    if (entry.ok && (entry.candidate.required || !options.safe))
-      try {
-        readConfig(options, entry.plugin, hasFile)
-      } catch (error) {
-        if (!(error instanceof Problem) || error.code !== configErrors.config_invalid.code) throw error
-        faults.push(error)
-      }
+  const lists = createLists(options)
+  const faults = [
+    ...faultsIn(checkOthers),
+    ...shipped.flatMap((entry) => {
+      if (!entry.ok || (options.safe && !entry.candidate.required)) return []
+      return faultsIn(() => {
+        const { plugin } = entry
+        const config = readConfig(options, plugin, hasFile)
+        if (plugin.vitalList !== undefined) lists.open(plugin, plugin.vitalList(config))
+      })
+    }),
+  ]
   if (faults.length > 0) throw withOthers(faults)
+}
+
+/** What is wrong with a file that is looked at: one fault, or none. */
+const faultsIn = (look: () => void): Problem[] => {
+  try {
+    look()
+    return []
+  } catch (error) {
+    const fault = ofList(error) ?? error
+    if (!(fault instanceof Problem) || fault.code !== configErrors.config_invalid.code) throw error
+    return [fault]
+  }
 }
 
 const flagsOf = (loaded: readonly Loaded[]): readonly string[] =>

@@ -61,6 +61,7 @@ const ownRetention = ({ owner, state: { retention }, faults }: OwnStateParts, la
   beside: (kind) => retention.beside(kind),
   withRoom: (work) => retention.withRoom(work),
   preview: (kind, upto) => retention.preview(kind, upto),
+  freeUpto: (kind, upto) => retention.freeUpto(kind, upto),
   contents: (fall, read) => retention.contents(fall, read),
   checkpoint: (closing) => late<boolean>('a checkpoint') ?? retention.checkpoint(closing),
   fall: (told) => late<Fall>('a fall') ?? retention.fall(told),

@@ -1,6 +1,4 @@
 /** What the host's parts share, and the one way in which a plugin is disabled. */
-import { errors as configErrors } from '../../base/config.js'
-import { Problem } from '../../base/errors.js'
 import type { RouteTable } from '../../http/routes/table.js'
 import type { AnyPlugin } from '../../plugin/contract.js'
 import type { Token } from '../../base/token.js'
@@ -8,7 +6,7 @@ import { programProblem } from '../../state/errors.js'
 import { bounded } from '../bounded.js'
 import type { Lists } from '../configuration/lists.js'
 import type { Core } from '../context/context.js'
-import { errors } from '../errors.js'
+import { errors, ofList } from '../errors.js'
 import type { Faults } from '../context/faults.js'
 import type { Loaded } from '../load/load.js'
 import { dependentsOf } from './order.js'
@@ -93,17 +91,12 @@ export interface Failure {
   readonly error: unknown
 }
 
-const isOfList = (error: unknown): error is Problem =>
-  error instanceof Problem && error.code === errors.list_invalid.code
-
-const invalid = ({ occurrence: { details = {} } }: Problem): Problem =>
-  configErrors.config_invalid({ details: { source: details['file'] ?? '', problem: details['problem'] ?? '' } })
-
 /** A plugin failed: those that need it go first, then it. */
 export const fail = async (host: HostState, entry: PluginEntry, { where, error }: Failure): Promise<void> => {
   const { id } = entry.candidate
-  // What is wrong is a file, as where the daemon reads it itself, and no code of the plugin (runtime-2).
-  if (entry.candidate.required && isOfList(error)) throw invalid(error)
+  // What is wrong is a file and no code of the plugin (runtime-2).
+  const invalid = ofList(error)
+  if (entry.candidate.required && invalid !== undefined) throw invalid
   const ofProgram = programProblem(error)
   if (ofProgram !== undefined) throw ofProgram
   host.faults.charge(id, where, error)

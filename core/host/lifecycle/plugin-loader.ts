@@ -34,15 +34,22 @@ const importPatience = 6
 
 const boundOf = ({ clock, patienceMs }: PluginLoaderOptions): LoadBound => ({ clock, ms: importPatience * patienceMs })
 
-/** What is wrong with the command line or with a file of `config/` is said before the root is touched. */
-export const loadShipped = async (options: PluginLoaderOptions, root: string): Promise<readonly Loaded[]> => {
+/**
+ * What is wrong with the command line or with files of `config/` is said before the root is touched, also by `check`,
+ * which throws what is wrong with those that belong to no plugin.
+ */
+export const loadShipped = async (
+  options: PluginLoaderOptions,
+  root: string,
+  check: () => void,
+): Promise<readonly Loaded[]> => {
   const { disk, safe, flags, taken } = options
   const shipped = await loadAll(
     options.shipped.map((entry) => shippedCandidate(entry, options.kit)),
     boundOf(options),
   )
   checkFlags(options, shipped)
-  checkFiles({ ...options, root }, shipped)
+  checkFiles({ ...options, root }, shipped, check)
   if (safe || !mayHaveThirdParty(disk, root)) refuseUnknownFlags(flags, taken, shipped)
   return shipped
 }

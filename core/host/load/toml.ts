@@ -15,6 +15,12 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 const where = (error: unknown): string =>
   error instanceof TomlError ? `is not TOML: line ${error.line}, column ${error.column}` : 'is not UTF-8 text'
 
+/** The line that the problem of a file which is no TOML names; undefined for any other. */
+export const lineIn = (problem: string): number | undefined => {
+  const line = /^is not TOML: line (\d+)/u.exec(problem)?.[1]
+  return line === undefined ? undefined : Number(line)
+}
+
 /** The tables of a text, or what is wrong with it, in words that follow the name of its file. */
 export const tomlOf = (
   text: string,

@@ -12,12 +12,16 @@ export const besideOf = async (root: Root, kind: string): Promise<Beside> => {
   const partitions = root.manifest.current.kinds[kind]?.partitions ?? []
   const parts = new Map<number, number>()
   let gone = 0
+  const open = openLeaders(root, kind)
   const pause = createPause(atOnce)
   for (const { record, spec, at } of following(root, kind)) {
     const bytes = (spec.blobs?.(record) ?? []).reduce((sum, blob) => sum + blob.bytes, 0)
     const part = partitions.find(({ to }) => to >= at) ?? partitions.at(-1)
-    if (part === undefined || !isLed(root, spec, record)) gone += bytes
-    else parts.set(part.no, (parts.get(part.no) ?? 0) + bytes)
+    const leaders = leadersOf(root, spec, record)
+    const isLed = leaders.every(({ collection, id }) => root.store.collections.get(collection)?.has(id) === true)
+    if (part === undefined || !isLed) gone += bytes
+    else if (!leaders.some(({ collection, id }) => open.get(collection)?.has(id)))
+      parts.set(part.no, (parts.get(part.no) ?? 0) + bytes)
     await pause()
   }
   return { gone, parts }
@@ -61,8 +65,14 @@ const soundIn = (stored: StoredCollection<object>, id: string): object | undefin
   }
 }
 
-/** The records of the kind that it names are all there. */
-const isLed = ({ store, pageStores }: Root, spec: CollectionSpec<object>, record: object): boolean =>
-  (spec.references?.(record) ?? []).every(
-    ({ collection, id }) => !pageStores.leads(collection) || store.collections.get(collection)?.has(id) === true,
+/** Ids by collection of records that can still change: they are carried on, and so is what they lead. */
+const openLeaders = ({ store, pageStores }: Root, kind: string): ReadonlyMap<string, ReadonlySet<string>> =>
+  new Map(
+    [...store.collections.values()]
+      .filter(({ spec: { name, kept } }) => kept?.kind === kind && pageStores.leads(name))
+      .map(({ spec: { name } }) => [name, new Set(pageStores.records(name).open())]),
   )
+
+/** The records of the kind that it names. */
+const leadersOf = ({ pageStores }: Root, spec: CollectionSpec<object>, record: object) =>
+  (spec.references?.(record) ?? []).filter(({ collection }) => pageStores.leads(collection))

@@ -34,6 +34,7 @@ const readingOf = (root: Root): Omit<Retention, 'fall' | 'onFall'> => ({
   beside: (kind) => besideOf(root, kind),
   withRoom: (work) => withRoom(root, work),
   preview: (kind, upto) => previewOf(root, fallible(root, kind, upto), upto),
+  freeUpto: (kind, upto) => reachOf(root, kind, upto).free,
   contents: (fall, read) => keepingPages(root, () => read(contentsOf(root, fall))),
 })
 
@@ -113,15 +114,24 @@ const withState = ({ pageStores }: Root, fall: Fall): Fall => {
   return isOpen ? { ...fall, held: { ...fall.held, by: { ...by, isOpen } } } : fall
 }
 
-const previewOf = (root: Root, { kind, fell }: KeptKind, upto: number): Fall => {
+const previewOf = (root: Root, { kind }: KeptKind, upto: number): Fall => {
+  const { leads } = root.pageStores
+  const reach = reachOf(root, kind, upto)
+  return withState(root, fallOf(root.manifest.current, { kind, upto, ...reach }, leads))
+}
+
+/** How far what follows falls too, and the record that holds the rest. */
+const reachOf = (
+  root: Root,
+  kind: string,
+  upto: number,
+): { readonly free: number; readonly holder: Holder | undefined } => {
   const { manifest, pageStores } = root
-  const { leads } = pageStores
-  const fall = Math.max(upto, fell)
-  const staying = holderIn(manifest.current, { kind, fall, leads })
-  const holder = earliest([...(staying === undefined ? [] : [staying]), ...carriedOf(root, kind, fall)])
   const ref = manifest.current.kinds[kind] ?? { partitions: [], fell: 0 }
-  const free = freeUpto(ref, { upto, holder })
-  return withState(root, fallOf(manifest.current, { kind, upto, free, holder }, leads))
+  const fall = Math.max(upto, ref.fell)
+  const staying = holderIn(manifest.current, { kind, fall, leads: pageStores.leads })
+  const holder = earliest([...(staying === undefined ? [] : [staying]), ...carriedOf(root, kind, fall)])
+  return { free: freeUpto(ref, { upto, holder }), holder }
 }
 
 /** Records that lead the kind, stand in partitions that fall, and can still change. */

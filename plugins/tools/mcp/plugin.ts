@@ -10,6 +10,7 @@ import { catalogRoutes } from './catalog/routes.js'
 import { openServerList } from './catalog/with-profiles.js'
 import { guardLiterals } from './config/literals.js'
 import { config, flags } from './catalog/settings.js'
+import { serverList } from './config/entry.js'
 import { createGuard } from './config/values.js'
 import { createEndings } from './connection/endings.js'
 import { declareOauth } from './oauth/declare.js'
@@ -35,6 +36,7 @@ export default definePlugin({
   needs: { host: Host, supervised: Supervised, sessions: Sessions, slots: SecretSlots },
   wants: { ledger: ExternalActions },
   fileIsList: true,
+  vitalList: ({ mcp_config }) => serverList(mcp_config),
   config,
   flags,
   stopMs: () => stopMs,

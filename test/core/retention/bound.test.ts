@@ -20,6 +20,15 @@ const over: Plan = {
   over: 9,
 }
 
+test('retention-10: what a record holds of what fell is told before what is only young', (t) => {
+  const held = { by: { collection: 'runs', id: 'run_1', since: 1, isOpen: true as const }, bytes: 7 }
+  const [told] = boundWarnings({ ...over, stays: [part] }, [{ kind: 'runs', held }])
+  t.regex(
+    told?.message ?? '',
+    /^The root holds 9 B more than max_bytes, .* runs: 7 B stay because runs run_1 can still/u,
+  )
+})
+
 test('retention-10: that max_bytes is not kept is a warning with what holds the most, and with what lets it go', (t) => {
   t.deepEqual(boundWarnings({ ...over, over: 0 }, []), [])
   const [told] = boundWarnings(over, [])

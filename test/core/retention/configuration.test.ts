@@ -92,6 +92,33 @@ test('a file that is wrong by then is an error, and nothing falls', async (t) =>
   }
 })
 
+test('retention-2: with --safe a start goes on with a wrong file, says so, and nothing falls', async (t) => {
+  const { root, daemon, run_id, line } = await stand(t, '[kinds.runs]\nmax_age = "30d"\n')
+  await daemon.stop()
+  for (const [text, says] of [
+    ['x = 1\n', /^config\/retention\.toml:1 x is not a known field\. Nothing falls\.$/u],
+    ['\nmax_bytes = 5\n', /^config\/retention\.toml:2 max_bytes must be .*\. Nothing falls\.$/u],
+    ['[kinds.rusn]\nmax_age = "30d"\n', /^config\/retention\.toml:1 kinds\.rusn is no kind.* Nothing falls\.$/u],
+    ['[kinds', /^config\/retention\.toml is not TOML: line 1.*\. Nothing falls\.$/u],
+  ] as const) {
+    write(root, text)
+    await t.throwsAsync(startTestDaemon(t, { root }), { code: 'config_invalid' })
+    const clock = createLeapingClock()
+    clock.jump(1000 * day)
+    const safe = await startTestDaemon(t, { root, clock, flags: { safe: 'true' } })
+    const told = (await safe.request('GET', '/v1/status')).body.health.warnings.find(
+      ({ code }: any) => code === 'retention_config_invalid',
+    )
+    t.is(told?.severity, 'error')
+    t.regex(told?.message, says)
+    t.is((await line('state', 'retention', '--state-root', root, '--base-url', safe.url)).code, 2)
+    clock.leap(10 * day)
+    t.true(await isThere(safe, run_id))
+    t.deepEqual((await safe.request('GET', '/v1/status')).body.retention.fallen, [])
+    await safe.stop()
+  }
+})
+
 const notes = '[kinds.notes]\nmax_age = "30d"\n\n[kinds.runs]\nmax_age = "30d"\n'
 const missing = /names kinds\.notes, which no plugin that is loaded declares: nothing of it falls/u
 

@@ -123,6 +123,45 @@ test('retention-10: where all history would not make the room, none of it falls 
   await life.close()
 })
 
+/** Days of a note and of much more in the journal, of which an open note holds what was written since the third. */
+const heldSinceThird = async (root: string) => {
+  const life = await openKept(root)
+  for (let n = 0; n < 7; n += 1) {
+    const done = await life.write({ text: randomBytes(5_000).toString('hex') })
+    await life.state.commit((tx) => tx.append(life.journal, done.owner, randomBytes(100_000).toString('hex')))
+    if (n === 2) await life.write({ done: false })
+    await life.checkpoint()
+    life.pass()
+  }
+  return { life, total: (await measure(createDisk(), root)).total }
+}
+
+test('retention-10: what a record holds is no room, and one fall is enough', async (t) => {
+  const { life, total } = await heldSinceThird(tempRoot(t))
+  const policy = { maxBytes: total - 650_000 }
+  const retention = retentionOf(life, createDisk(), policy)
+  const { fallen, stays } = await retention.run()
+  t.like(fallen, [{ kind, records: 4 }], 'two with their journal and two without, not three')
+  t.true((await measure(createDisk(), life.root)).total <= policy.maxBytes)
+  t.regex(stays[0]?.sentence ?? '', /^notes: .* KiB stay because kept_notes note_.* can still change/u)
+  t.deepEqual((await retention.run()).fallen, [])
+  t.deepEqual(retention.warnings(), [])
+  await life.close()
+})
+
+test('retention-10: that a record holds so much that the root stays too large is a warning before the fall and behind it', async (t) => {
+  const { life, total } = await heldSinceThird(tempRoot(t))
+  const retention = retentionOf(life, createDisk(), { maxBytes: total - 1_200_000 })
+  const exceeded = () => retention.warnings().find(({ code }) => code === 'max_bytes_exceeded')?.message ?? ''
+  const why = /^The root holds .* more than max_bytes, .* stay because kept_notes note_.* can still change/u
+  await retention.due()
+  t.regex(exceeded(), why)
+  const { stays } = await retention.run()
+  t.regex(exceeded(), why)
+  t.true(stays.some(({ sentence }) => sentence.startsWith('The root holds')))
+  await life.close()
+})
+
 /** As if so many bytes of something went behind each partition, and some were on their way out. */
 const withBeside = (life: KeptNotes, beside: () => Beside): KeptNotes => {
   const retention = { ...life.state.retention, beside: () => Promise.resolve(beside()) }

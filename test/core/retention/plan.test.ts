@@ -216,6 +216,16 @@ test('where all that could ever fall is too little nothing makes room, and what 
   t.is(aged.over, 301)
 })
 
+test('what falls makes the room that it really takes, with what waits for nothing else', (t) => {
+  const given = { partitions: months({ room: 100 }, { room: 10 }, { room: 10 }), bytes: 600, now }
+  const own = policy({ runs: {} }, { maxBytes: 490 })
+  t.is(plan({ ...given, policy: own }).falls.length, 2, 'not the 200 that two hold')
+  t.is(plan({ ...given, freed: 10, policy: own }).falls.length, 1)
+  const few = plan({ ...given, policy: policy({ runs: {} }, { maxBytes: 450 }) })
+  t.is(few.falls.length, 3)
+  t.is(few.over, 30)
+})
+
 const spanOf = ({ stays }: Plan) => stays.map(({ no, cause, records, bytes }) => ({ no, cause, records, bytes }))
 
 test('what is due behind one that stays is told with it', (t) => {

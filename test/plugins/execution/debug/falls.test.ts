@@ -72,6 +72,18 @@ test('debug-17: evidence goes with its run when that falls; that of a run that i
   t.deepEqual((await verifyShipped(daemon.root)).findings, [])
 })
 
+test('debug-17: evidence of a run that can still change is no room that a fall makes', async (t) => {
+  const daemon = await start(t)
+  const waiting = await daemon.run('/ask Well? | A | B', 'waiting_for_user_question')
+  await retain(daemon, true)
+  t.true(daemon.blobs() > 0)
+  t.deepEqual(await daemon.beside(), { gone: 0, parts: new Map() })
+  await daemon.request('POST', `/v1/runs/${waiting}/cancel`)
+  await until(daemon, waiting, 'cancelled', 'interrupted')
+  await retain(daemon, true)
+  t.is((await daemon.beside()).parts.size, 1)
+})
+
 test('debug-17: where no daemon holds the root, evidence of what fell goes at the next start, and that is told', async (t) => {
   const daemon = await start(t, -20 * day)
   await daemon.run('one')
