@@ -1,4 +1,6 @@
 /** Finds every occurrence of many values in one pass over a text, however many values there are. */
+import { createLongValues, headLength, type Reading } from './long-values.js'
+import { sharedOf } from './shared.js'
 import type { Spans } from './spans.js'
 
 export interface KnownValues {
@@ -16,7 +18,7 @@ export const shortestValue = 6
 /** Places that are looked at in one go, and those of them where a value may begin. */
 const [portion, mostBegins] = [256 * 1024, 500]
 
-/** A value, how often it was added, and the longest other one that it begins with. */
+/** A value, or the head of long ones, how often it was added, and the longest other one that it begins with. */
 interface Entry {
   readonly value: string
   times: number
@@ -24,26 +26,6 @@ interface Entry {
 }
 /** Values with the same first six code units, sorted. */
 type Kin = Entry[]
-
-/** Code units that are looked at one by one before the rest is compared in pieces, and those of a piece. */
-const [glance, piece] = [64, 4096]
-
-/** How many code units of a value stand in the text at a place, if the first ones are known to. */
-const sharedOf = (value: string, text: string, [at, known]: readonly [at: number, known: number]): number => {
-  const most = Math.min(value.length, text.length - at)
-  const walk = (from: number, to: number): number => {
-    let shared = from
-    while (shared < to && value.charCodeAt(shared) === text.charCodeAt(at + shared)) shared += 1
-    return shared
-  }
-  const near = Math.min(most, known + glance)
-  let shared = walk(known, near)
-  if (shared < near) return shared
-  // Equality of slices is a comparison of memory; `startsWith` is sixty times as slow.
-  const isShared = (to: number): boolean => value.slice(shared, to) === text.slice(at + shared, at + to)
-  while (shared + piece <= most && isShared(shared + piece)) shared += piece
-  return walk(shared, most)
-}
 
 /**
  * How many values do not sort behind what stands at a place, which begins as they do. Both ends are looked at first:
@@ -68,7 +50,7 @@ const rankOf = (kin: Kin, text: string, at: number): number => {
 
 /** The longest value that stands there: whatever does is a beginning of the last one that does not sort behind it. */
 const longestAt = (kin: Kin, text: string, at: number): Entry | undefined => {
-  let entry = kin[rankOf(kin, text, at) - 1]
+  let entry = kin.length === 1 ? kin[0] : kin[rankOf(kin, text, at) - 1]
   const shared = entry === undefined ? 0 : sharedOf(entry.value, text, [at, shortestValue])
   while (entry !== undefined && entry.value.length > shared) entry = entry.inner
   return entry
@@ -124,12 +106,18 @@ const nextBegin = (begins: Uint8Array, text: string, [from, stop]: readonly [num
   return stop
 }
 
-export const createKnownValues = (): KnownValues => {
+/** True where a value that stands in a text between two places is meant. */
+type Fits = (text: string, begin: number, end: number) => boolean
+
+export const createKnownValues = (fits: Fits = () => true): KnownValues => {
+  const longs = createLongValues()
   let begins = new Uint8Array(0)
   const kin = new Map<string, Kin>()
   /** How many kin begin with each hash. */
   const counts = new Map<number, number>()
+  let last: { readonly begin: string; readonly found: Kin | undefined } = { begin: '', found: undefined }
   const mark = (begin: string, by: 1 | -1): void => {
+    last = { begin: '', found: undefined }
     if (begins.length === 0) begins = new Uint8Array(hashes)
     const hash = hashAt(begin, 0)
     const now = (counts.get(hash) ?? 0) + by
@@ -137,7 +125,9 @@ export const createKnownValues = (): KnownValues => {
     else counts.delete(hash)
     begins[hash] = now > 0 ? 1 : 0
   }
-  const remove = (value: string): void => {
+  const remove = (all: string): void => {
+    if (all.length >= headLength) longs.remove(all)
+    const value = all.slice(0, headLength)
     const begin = value.slice(0, shortestValue)
     const found = kin.get(begin)
     if (found === undefined) return
@@ -154,27 +144,43 @@ export const createKnownValues = (): KnownValues => {
       kin.set(begin, found)
       mark(begin, 1)
     }
-    insert(found, value)
+    insert(found, value.slice(0, headLength))
+    if (value.length >= headLength) longs.add(value)
     let known = true
     return () => {
       if (known) remove(value)
       known = false
     }
   }
-  /** The length of the longest value that stands there; 0 if none does. */
-  const lengthAt = (text: string, at: number): number => {
-    const found = kin.get(text.slice(at, at + shortestValue))
-    return found === undefined ? 0 : (longestAt(found, text, at)?.value.length ?? 0)
+  /** What a text repeats is not looked up again. */
+  const kinAt = (text: string, at: number): Kin | undefined => {
+    const begin = text.slice(at, at + shortestValue)
+    if (begin !== last.begin) last = { begin, found: kin.get(begin) }
+    return last.found
+  }
+  /** The length of the longest value that stands there and fits; 0 if none does. */
+  const lengthAt = (text: string, at: number, reading: Reading): number => {
+    const isMeant = (length: number): boolean => fits(text, at, at + length)
+    const found = kinAt(text, at)
+    let entry = found === undefined ? undefined : longestAt(found, text, at)
+    if (entry?.value.length === headLength) {
+      const long = longs.lengthsAt(entry.value, text, [at, reading]).find(isMeant)
+      if (long !== undefined) return long
+      entry = entry.inner
+    }
+    while (entry !== undefined && !isMeant(entry.value.length)) entry = entry.inner
+    return entry?.value.length ?? 0
   }
   function* spans(text: string): Spans {
     const last = text.length - shortestValue + 1
     let [begin, end, looked] = [0, 0, 0]
+    const reading: Reading = new Map()
     for (let from = 0; from < last && kin.size > 0; from += portion) {
       const stop = Math.min(last, from + portion)
       for (let at = nextBegin(begins, text, [from, stop]); at < stop; at = nextBegin(begins, text, [at + 1, stop])) {
         looked += 1
         if (looked % mostBegins === 0) yield undefined
-        const length = lengthAt(text, at)
+        const length = lengthAt(text, at, reading)
         if (length === 0) continue
         if (at >= end && end > 0) yield [begin, end]
         if (at >= end) begin = at
