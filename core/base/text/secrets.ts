@@ -3,8 +3,10 @@ import { assert } from '../assert.js'
 import { isWhole } from './known/borders.js'
 import { formsOf } from './known/forms.js'
 import { placedAmongGaps, withoutGaps } from './known/gaps.js'
-import { createKnownValues, shortestValue } from './known/known-values.js'
+import { shortestValue } from './known/kin.js'
+import { createKnownValues } from './known/known-values.js'
 import { allOf, replaced, type Span } from './known/spans.js'
+import { partsOf } from './parts.js'
 import { withoutTokens } from './short-lived.js'
 import { atOnce, type Portions } from '../turns.js'
 
@@ -31,7 +33,7 @@ export interface Secrets {
    * Adds a value of six characters or more to what every log line and problem is redacted for: as it is, with either
    * end of line, in JSON and JSON in JSON, in a URL or a form, in hex, and in base64 also as a part of more, these two
    * with white space amid them too; of a value of several lines or of JSON also its parts that are secret by themselves
-   * (`known/parts.ts`). The answer lets it go again: a value that was guarded twice must be let go twice.
+   * (`parts.ts`). The answer lets it go again: a value that was guarded twice must be let go twice.
    */
   guard(value: string): () => void
   /** The text with every known secret value, and every short-lived token, replaced by `[redacted]`. */
@@ -72,7 +74,7 @@ export const createSecrets = ({ disk, root, unwritten }: SecretsOptions): Secret
   const folder = path.join(root, 'secrets')
   const guard = (value: string): (() => void) => {
     if (value.length < shortestValue) return () => {}
-    const forms = formsOf(value)
+    const forms = formsOf(value, partsOf(value))
     const undo = [
       ...Array.from(forms.written, written.add),
       ...Array.from(forms.encoded, encoded.add),

@@ -1,6 +1,13 @@
 /** The forms in which a known value may stand in a text. */
 import { isRandom } from '../../words/bare-secrets.js'
-import { partsOf } from './parts.js'
+
+/** What of a value is secret by itself. */
+export interface Parts {
+  /** Lines of a key. */
+  readonly lines: ReadonlySet<string>
+  /** What names tell of, or what looks secret whatever it is called. */
+  readonly values: ReadonlySet<string>
+}
 
 /** JSON of ASCII alone, as some programs write it. */
 const asciiOf = (json: string): string =>
@@ -60,9 +67,8 @@ const wrappedLinesOf = (value: string): string[] => {
 const asText = (text: string): string[] => (plain.test(text) ? [text] : writtenOf(text))
 
 /** As it is written, and encoded, with or without gaps; and what stands only at the borders of words. */
-export const formsOf = (value: string) => {
+export const formsOf = (value: string, { lines, values }: Parts) => {
   const all = [...endingsOf(value)]
-  const { lines, values } = partsOf(value)
   const [solid, words] = [[...values].filter(isRandom), [...values].filter((part) => !isRandom(part))]
   return {
     written: new Set([...[...all, ...solid].flatMap(asText), ...lines]),

@@ -1,18 +1,12 @@
 /** What of a value of several lines, or of JSON, is secret by itself: programs write line by line, and files anew. */
-import { isRandom } from '../../words/bare-secrets.js'
-import { schemedValues, unescaped } from '../../words/in-arguments.js'
-import { secretsInAddress } from '../../words/in-address.js'
-import { noValues } from '../../words/said-secrets.js'
-import { isSecretName, tellsOfSecret } from '../../words/secret-names.js'
-import { looksSecret } from '../redact.js'
-import { shortestValue } from './known-values.js'
-
-export interface Parts {
-  /** Lines of a key. */
-  readonly lines: ReadonlySet<string>
-  /** What names tell of, or what looks secret whatever it is called. */
-  readonly values: ReadonlySet<string>
-}
+import { isRandom } from '../words/bare-secrets.js'
+import { schemedValues, unescaped } from '../words/in-arguments.js'
+import { secretsInAddress } from '../words/in-address.js'
+import { noValues } from '../words/said-secrets.js'
+import { isSecretName, tellsOfSecret } from '../words/secret-names.js'
+import { looksSecret } from './redact.js'
+import type { Parts } from './known/forms.js'
+import { shortestValue } from './known/kin.js'
 
 /** Lines that are read, and parts that are known, of one value: keys and certificates of a server have fewer. */
 const [mostRead, mostLines, mostValues] = [2_000, 500, 200]
@@ -45,8 +39,11 @@ const looksKnown = (value: string): boolean =>
 const everybodys = new Set([...noValues, 'string', 'number', 'boolean', 'object', 'undefined', 'example', 'changeme'])
 const words = /^[A-Za-z]+(?:[ _.-][A-Za-z]+)*$/u
 /** Addresses, paths, variables, calls and members in code, and the mark of a key. */
-const reference =
-  /^(?:[a-z][a-z0-9+.-]*:\/\/|(?:~|\.{0,2})\/|\$\{|\$\(|\$[A-Za-z_]+$|\{\{|<|[A-Za-z_]\w*(?:\.\w+)*[([]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|-----)/u
+const reference = new RegExp(
+  '^(?:[a-z][a-z0-9+.-]*:\\/\\/|(?:~|\\.{0,2})\\/|\\$\\{|\\$\\(|\\$[A-Za-z_]+$|\\{\\{|<|' +
+    '[A-Za-z_]\\w*(?:\\.\\w+)*[([]|[A-Za-z_]+(?:\\.[A-Za-z_]+)+$|-----)',
+  'u',
+)
 /** Called a password, it is one also where it is a word; `key: username` and `auth: required` are not. */
 const tells = (called: string, value: string): boolean =>
   tellsOfSecret(called) && (!words.test(value) || isSecretName(called) || /(?:pass|passwd|pwd)$/iu.test(called))

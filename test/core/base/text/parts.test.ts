@@ -1,7 +1,7 @@
 /** What of a value of several lines, or of JSON, is known by itself. */
 import test from 'ava'
-import { guarding } from '../../../../support/guarding.js'
-import { isLinear } from '../../../../support/linear.js'
+import { guarding } from '../../../support/guarding.js'
+import { isLinear } from '../../../support/linear.js'
 
 const redacting = (value: string): ((text: string) => string) => guarding(value).redact
 
