@@ -1,9 +1,12 @@
 import path from 'node:path'
 import { assert } from '../assert.js'
+import { isWhole } from './known/borders.js'
 import { formsOf } from './known/forms.js'
 import { placedAmongGaps, withoutGaps } from './known/gaps.js'
-import { createKnownValues, shortestValue } from './known/known-values.js'
-import { allOf, replaced } from './known/spans.js'
+import { shortestValue } from './known/kin.js'
+import { createKnownValues } from './known/known-values.js'
+import { allOf, replaced, type Span } from './known/spans.js'
+import { partsOf } from './parts.js'
 import { withoutTokens } from './short-lived.js'
 import { atOnce, type Portions } from '../turns.js'
 
@@ -29,8 +32,8 @@ export interface Secrets {
   /**
    * Adds a value of six characters or more to what every log line and problem is redacted for: as it is, with either
    * end of line, in JSON and JSON in JSON, in a URL or a form, in hex, and in base64 also as a part of more, these two
-   * with white space amid them too; of a value of several lines also each line of eight characters or more. The answer
-   * lets it go again: a value that was guarded twice must be let go twice.
+   * with white space amid them too; of a value of several lines or of JSON also its parts that are secret by themselves
+   * (`parts.ts`). The answer lets it go again: a value that was guarded twice must be let go twice.
    */
   guard(value: string): () => void
   /** The text with every known secret value, and every short-lived token, replaced by `[redacted]`. */
@@ -67,12 +70,16 @@ const othersMayRead = 0o077
 const mostBytes = 64 * 1024
 
 export const createSecrets = ({ disk, root, unwritten }: SecretsOptions): Secrets => {
-  const [written, encoded] = [createKnownValues(), createKnownValues()]
+  const [written, encoded, words] = [createKnownValues(), createKnownValues(), createKnownValues(isWhole)]
   const folder = path.join(root, 'secrets')
   const guard = (value: string): (() => void) => {
     if (value.length < shortestValue) return () => {}
-    const forms = formsOf(value)
-    const undo = [...Array.from(forms.written, written.add), ...Array.from(forms.encoded, encoded.add)]
+    const forms = formsOf(value, partsOf(value))
+    const undo = [
+      ...Array.from(forms.written, written.add),
+      ...Array.from(forms.encoded, encoded.add),
+      ...Array.from(forms.words, words.add),
+    ]
     return () => undo.forEach((letGo) => letGo())
   }
   const isThere = (name: string): boolean => disk.stat(path.join(folder, name)) !== undefined
@@ -124,7 +131,8 @@ export const createSecrets = ({ disk, root, unwritten }: SecretsOptions): Secret
   }
   function* redacting(text: string): Portions<string> {
     const solid = yield* withoutGaps(text)
-    const found = [yield* allOf(written.spans(text)), yield* allOf(encoded.spans(text))]
+    const found: Span[][] = []
+    for (const known of [written, encoded, words]) found.push(yield* allOf(known.spans(text)))
     // Also in the text as it is: what an encoded value begins with may look like the end of a gap.
     if (solid.length < text.length) {
       const inSolid = yield* allOf(encoded.spans(solid))

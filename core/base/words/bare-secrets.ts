@@ -59,7 +59,7 @@ const technical = new RegExp(
 const [leastHex, leastRandom] = [16, 20]
 
 /** Signs in no order that a word has: in hexadecimal, or with another kind of sign at each fifth place. */
-const isRandom = (word: string): boolean => {
+export const isRandom = (word: string): boolean => {
   if (!/\d/u.test(word) || !/^[A-Za-z0-9+/=_-]+$/u.test(word)) return false
   if (word.length >= leastHex && /^[0-9a-f-]+$/iu.test(word) && /[a-f]/iu.test(word)) return true
   const changes = word.match(/[a-z]+|[A-Z]+|\d+/gu) ?? []

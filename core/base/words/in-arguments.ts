@@ -45,7 +45,8 @@ const inMembers = (text: string): string[] =>
   [...text.matchAll(member)].flatMap(({ groups: { name = '', value = '' } = {} }) =>
     tellsOfSecret(name) ? schemedValues(unescaped(value)) : [],
   )
-const unescaped = (quoted: string): string => {
+/** What a quoted text says, as JSON reads it; if it is none, what stands between the quotes. */
+export const unescaped = (quoted: string): string => {
   try {
     return String(JSON.parse(quoted))
   } catch {

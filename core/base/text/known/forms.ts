@@ -1,4 +1,13 @@
 /** The forms in which a known value may stand in a text. */
+import { isRandom } from '../../words/bare-secrets.js'
+
+/** What of a value is secret by itself. */
+export interface Parts {
+  /** Lines of a key. */
+  readonly lines: ReadonlySet<string>
+  /** What names tell of, or what looks secret whatever it is called. */
+  readonly values: ReadonlySet<string>
+}
 
 /** JSON of ASCII alone, as some programs write it. */
 const asciiOf = (json: string): string =>
@@ -46,32 +55,24 @@ const endingsOf = (value: string): ReadonlySet<string> => {
   return new Set([value, lines, lines.replaceAll('\n', '\r\n')])
 }
 
-/** Code units of a line that is known by itself: a shorter one, or one that is a word, would match ordinary text. */
-const shortestLine = 8
-/** Lines of a value that are known by themselves: the certificates and the key of a server have fewer. */
-const mostLines = 1_000
-const everybodys = /^(?:-----(?:BEGIN|END) [A-Z0-9 ]+-----|[A-Z]?[a-z]+)$/u
-/** Of a value of several lines, or with their ends as JSON writes them, each line: programs write line by line. */
-const linesOf = (value: string): string[] => {
-  const lines = value.split(/[\r\n]+|\\[rn]/u).map((line) => line.trim())
-  return lines.length === 1
-    ? []
-    : lines.filter((line) => line.length >= shortestLine && !everybodys.test(line)).slice(0, mostLines)
-}
-
+/** True for the base64 of one byte again and again, such as zero: it is in many texts. */
+const repeats = (line: string): boolean => line.slice(4) === line.slice(0, -4)
 /** The lines of its base64 as `base64` and mail wrap it, where it has several. */
 const wrappedLinesOf = (value: string): string[] => {
   const base64 = Buffer.from(value).toString('base64').replace(/=+$/u, '')
   const lines = base64.match(/.{1,76}/gu) ?? []
-  return lines.length === 1 ? [] : lines.filter(({ length }) => length >= shortestLine)
+  return lines.length === 1 ? [] : lines.filter((line) => !repeats(line))
 }
 
-/** As it is written, and encoded, with or without gaps. */
-export const formsOf = (value: string) => {
+const asText = (text: string): string[] => (plain.test(text) ? [text] : writtenOf(text))
+
+/** As it is written, and encoded, with or without gaps; and what stands only at the borders of words. */
+export const formsOf = (value: string, { lines, values }: Parts) => {
   const all = [...endingsOf(value)]
-  const asText = (text: string): string[] => (plain.test(text) ? [text] : writtenOf(text))
+  const [solid, words] = [[...values].filter(isRandom), [...values].filter((part) => !isRandom(part))]
   return {
-    written: new Set([...all.flatMap(asText), ...linesOf(value).flatMap((line) => [line, jsonOf(line)])]),
-    encoded: new Set([...all.flatMap(encodingsOf), ...wrappedLinesOf(value)]),
+    written: new Set([...[...all, ...solid].flatMap(asText), ...lines]),
+    encoded: new Set([...[...all, ...values].flatMap(encodingsOf), ...wrappedLinesOf(value)]),
+    words: new Set(words.flatMap(asText)),
   }
 }

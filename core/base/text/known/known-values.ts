@@ -1,4 +1,7 @@
 /** Finds every occurrence of many values in one pass over a text, however many values there are. */
+import { createLongValues, headLength, type Reading } from './long-values.js'
+import { createHeads } from './heads.js'
+import { shortestValue } from './kin.js'
 import type { Spans } from './spans.js'
 
 export interface KnownValues {
@@ -11,170 +14,51 @@ export interface KnownValues {
   spans(text: string): Spans
 }
 
-/** Code units of a value at least: shorter ones would match ordinary words. */
-export const shortestValue = 6
 /** Places that are looked at in one go, and those of them where a value may begin. */
 const [portion, mostBegins] = [256 * 1024, 500]
 
-/** A value, how often it was added, and the longest other one that it begins with. */
-interface Entry {
-  readonly value: string
-  times: number
-  inner: Entry | undefined
-}
-/** Values with the same first six code units, sorted. */
-type Kin = Entry[]
+/** True where a value that stands in a text between two places is meant. */
+type Fits = (text: string, begin: number, end: number) => boolean
 
-/** Code units that are looked at one by one before the rest is compared in pieces, and those of a piece. */
-const [glance, piece] = [64, 4096]
-
-/** How many code units of a value stand in the text at a place, if the first ones are known to. */
-const sharedOf = (value: string, text: string, [at, known]: readonly [at: number, known: number]): number => {
-  const most = Math.min(value.length, text.length - at)
-  const walk = (from: number, to: number): number => {
-    let shared = from
-    while (shared < to && value.charCodeAt(shared) === text.charCodeAt(at + shared)) shared += 1
-    return shared
-  }
-  const near = Math.min(most, known + glance)
-  let shared = walk(known, near)
-  if (shared < near) return shared
-  // Equality of slices is a comparison of memory; `startsWith` is sixty times as slow.
-  const isShared = (to: number): boolean => value.slice(shared, to) === text.slice(at + shared, at + to)
-  while (shared + piece <= most && isShared(shared + piece)) shared += piece
-  return walk(shared, most)
-}
-
-/**
- * How many values do not sort behind what stands at a place, which begins as they do. Both ends are looked at first:
- * what differs from all of them is told at once, and nothing that all share is compared twice.
- */
-const rankOf = (kin: Kin, text: string, at: number): number => {
-  let [low, high, lowShared, highShared] = [0, kin.length, shortestValue, shortestValue]
-  for (let looks = 0; low < high; looks += 1) {
-    const middle = looks > 1 ? (low + high) >>> 1 : looks === 0 ? high - 1 : low
-    const value = kin[middle]?.value ?? ''
-    const shared = sharedOf(value, text, [at, Math.min(lowShared, highShared)])
-    if (shared === value.length || value.charCodeAt(shared) < text.charCodeAt(at + shared)) {
-      low = middle + 1
-      lowShared = shared
-    } else {
-      high = middle
-      highShared = shared
-    }
-  }
-  return low
-}
-
-/** The longest value that stands there: whatever does is a beginning of the last one that does not sort behind it. */
-const longestAt = (kin: Kin, text: string, at: number): Entry | undefined => {
-  let entry = kin[rankOf(kin, text, at) - 1]
-  const shared = entry === undefined ? 0 : sharedOf(entry.value, text, [at, shortestValue])
-  while (entry !== undefined && entry.value.length > shared) entry = entry.inner
-  return entry
-}
-
-/** Those from a place on that begin with a value have it as their longest beginning no more, or now. */
-const relink = (kin: Kin, from: number, { value, old, now }: Relink): void => {
-  for (let at = from; kin[at]?.value.startsWith(value) === true; at += 1) {
-    const entry = kin[at]
-    if (entry !== undefined && entry.inner === old) entry.inner = now
-  }
-}
-interface Relink {
-  readonly value: string
-  readonly old: Entry | undefined
-  readonly now: Entry | undefined
-}
-
-const insert = (kin: Kin, value: string): void => {
-  const inner = longestAt(kin, value, 0)
-  if (inner?.value === value) {
-    inner.times += 1
-    return
-  }
-  const at = rankOf(kin, value, 0)
-  const entry = { value, times: 1, inner }
-  kin.splice(at, 0, entry)
-  relink(kin, at + 1, { value, old: inner, now: entry })
-}
-
-const take = (kin: Kin, value: string): void => {
-  const at = rankOf(kin, value, 0) - 1
-  const entry = kin[at]
-  if (entry?.value !== value) return
-  entry.times -= 1
-  if (entry.times > 0) return
-  kin.splice(at, 1)
-  relink(kin, at, { value, old: entry, now: entry.inner })
-}
-
-const hashes = 0x100000
-/** Of the first four code units: most places of a text need no more than a look at one byte. */
-const hashAt = (text: string, at: number): number =>
-  (text.charCodeAt(at) ^
-    (text.charCodeAt(at + 1) << 5) ^
-    (text.charCodeAt(at + 2) << 10) ^
-    (text.charCodeAt(at + 3) << 15)) &
-  (hashes - 1)
-
-/** The next place before `stop` where a value may begin, else `stop`. */
-const nextBegin = (begins: Uint8Array, text: string, [from, stop]: readonly [number, number]): number => {
-  for (let at = from; at < stop; at += 1) if (begins[hashAt(text, at)] === 1) return at
-  return stop
-}
-
-export const createKnownValues = (): KnownValues => {
-  let begins = new Uint8Array(0)
-  const kin = new Map<string, Kin>()
-  /** How many kin begin with each hash. */
-  const counts = new Map<number, number>()
-  const mark = (begin: string, by: 1 | -1): void => {
-    if (begins.length === 0) begins = new Uint8Array(hashes)
-    const hash = hashAt(begin, 0)
-    const now = (counts.get(hash) ?? 0) + by
-    if (now > 0) counts.set(hash, now)
-    else counts.delete(hash)
-    begins[hash] = now > 0 ? 1 : 0
-  }
+export const createKnownValues = (fits: Fits = () => true): KnownValues => {
+  const longs = createLongValues()
+  const heads = createHeads()
   const remove = (value: string): void => {
-    const begin = value.slice(0, shortestValue)
-    const found = kin.get(begin)
-    if (found === undefined) return
-    take(found, value)
-    if (found.length > 0) return
-    kin.delete(begin)
-    mark(begin, -1)
+    if (value.length >= headLength) longs.remove(value)
+    heads.remove(value.slice(0, headLength))
   }
   const add = (value: string): (() => void) => {
     if (value.length < shortestValue) return () => {}
-    const begin = value.slice(0, shortestValue)
-    const found = kin.get(begin) ?? []
-    if (found.length === 0) {
-      kin.set(begin, found)
-      mark(begin, 1)
-    }
-    insert(found, value)
+    heads.add(value.slice(0, headLength))
+    if (value.length >= headLength) longs.add(value)
     let known = true
     return () => {
       if (known) remove(value)
       known = false
     }
   }
-  /** The length of the longest value that stands there; 0 if none does. */
-  const lengthAt = (text: string, at: number): number => {
-    const found = kin.get(text.slice(at, at + shortestValue))
-    return found === undefined ? 0 : (longestAt(found, text, at)?.value.length ?? 0)
+  /** The length of the longest value that stands there and fits; 0 if none does. */
+  const lengthAt = (text: string, at: number, reading: Reading): number => {
+    const isMeant = (length: number): boolean => fits(text, at, at + length)
+    let entry = heads.longestAt(text, at)
+    if (entry?.value.length === headLength) {
+      const long = longs.lengthsAt(entry.value, text, [at, reading]).find(isMeant)
+      if (long !== undefined) return long
+      entry = entry.inner
+    }
+    while (entry !== undefined && !isMeant(entry.value.length)) entry = entry.inner
+    return entry?.value.length ?? 0
   }
   function* spans(text: string): Spans {
     const last = text.length - shortestValue + 1
     let [begin, end, looked] = [0, 0, 0]
-    for (let from = 0; from < last && kin.size > 0; from += portion) {
+    const reading: Reading = new Map()
+    for (let from = 0; from < last && !heads.isEmpty(); from += portion) {
       const stop = Math.min(last, from + portion)
-      for (let at = nextBegin(begins, text, [from, stop]); at < stop; at = nextBegin(begins, text, [at + 1, stop])) {
+      for (let at = heads.next(text, [from, stop]); at < stop; at = heads.next(text, [at + 1, stop])) {
         looked += 1
         if (looked % mostBegins === 0) yield undefined
-        const length = lengthAt(text, at)
+        const length = lengthAt(text, at, reading)
         if (length === 0) continue
         if (at >= end && end > 0) yield [begin, end]
         if (at >= end) begin = at

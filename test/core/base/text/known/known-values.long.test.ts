@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
+import { isWhole } from '../../../../../core/base/text/known/borders.js'
 import { createKnownValues, type KnownValues } from '../../../../../core/base/text/known/known-values.js'
 import { allOf, replaced } from '../../../../../core/base/text/known/spans.js'
 import { atOnce } from '../../../../../core/base/turns.js'
@@ -134,4 +135,52 @@ test('a long value that is nearly there at every place holds nobody up, and is f
   const from = performance.now()
   t.is(replacing(portions, 'x'.repeat(60_000)), '[x]')
   t.true(performance.now() - from < 5_000, 'not the half minute of one sign after the other')
+})
+
+test('long values that repeat themselves take linear time, whatever text begins like them at each of its places', (t) => {
+  for (const part of ['a', 'ab', 'aab'])
+    for (const values of [
+      [`${part.repeat(20_000)}b-`, `${part.repeat(20_000)}c-`],
+      [part.repeat(20_000)],
+      [`${part.repeat(9_000)}-${part.repeat(9_000)}`],
+    ]) {
+      const replace = holding(values)
+      const text = part.repeat(100_000)
+      const from = performance.now()
+      replace(text)
+      // Comparing each place anew took half a minute.
+      t.true(performance.now() - from < 5_000, `${part} ${values.length}`)
+    }
+})
+
+test('of long values that repeat themselves none is missed, and nothing else is gone', (t) => {
+  const run = fc.stringMatching(/^(?:a{20,70}|(?:ab){20,40}|b|c){1,5}$/u)
+  fc.assert(
+    fc.property(fc.array(run, { maxLength: 4 }), fc.array(run, { maxLength: 4 }), (some, parts) => {
+      const values = some.filter(({ length }) => length > 5)
+      const text = [...parts, ...values].join('').slice(0, 600)
+      t.is(holding(values)(text), plainly(values, text))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a long value that was let go is looked for no more, those that begin like it are', (t) => {
+  const known = createKnownValues()
+  const begin = 'x'.repeat(100)
+  const undo = [`${begin}1`, `${begin}1`, `${begin}2`, begin].map(known.add)
+  const replace = (end: string): string => replacing(known, `${begin}${end}`)
+  undo[0]?.()
+  t.deepEqual(['1', '2', '3'].map(replace), ['[x]', '[x]', '[x]3'])
+  undo[1]?.()
+  t.deepEqual(['1', '2', '3'].map(replace), ['[x]1', '[x]', '[x]3'])
+  undo[3]?.()
+  t.deepEqual(['1', '2', '3'].map(replace), [`${begin}1`, '[x]', `${begin}3`])
+})
+
+test('where only whole words are meant, a shorter one is found behind a longer one that goes on', (t) => {
+  const known = createKnownValues(isWhole)
+  for (const value of ['secret', 'secret-one', `secret ${'x'.repeat(100)}`]) known.add(value)
+  t.is(replacing(known, 'secrets secret-ones my_secret'), 'secrets [x]-ones my_[x]')
+  t.is(replacing(known, `secret ${'x'.repeat(101)}`), `[x] ${'x'.repeat(101)}`)
 })
