@@ -1,6 +1,7 @@
 /** What of a value of several lines, or of JSON, is secret by itself: programs write line by line, and files anew. */
 import { isRandom } from '../words/bare-secrets.js'
-import { schemedValues, unescaped } from '../words/in-arguments.js'
+import { unescaped } from '../words/in-arguments.js'
+import { schemedValues } from '../words/in-flags.js'
 import { secretsInAddress } from '../words/in-address.js'
 import { noValues } from '../words/said-secrets.js'
 import { isSecretName, tellsOfSecret } from '../words/secret-names.js'
