@@ -61,7 +61,6 @@ export const watchRecords = (
 
   const check = (collection: string, { id, record }: { id: string; record: JsonObject }, place: LinePlace): void => {
     counts.set(collection, (counts.get(collection) ?? 0) + 1)
-    // A look for each record would read the tables of random ids block by block.
     if (!known.tells(collection)) seen.set(collection, (seen.get(collection) ?? new Set()).add(id))
     read(collection, { id, record }, place)
     const spec = collections.get(collection)

@@ -15,7 +15,7 @@ import { Tables } from '../../tables/tables.js'
 export interface Known {
   /** Whether a record is there; undefined: nobody can tell before all was read. Looks into tables. */
   has(collection: string, id: string): boolean | undefined
-  /** Whether it can be told of every id of a collection. */
+  /** Whether it can be told of every id of a collection. A look at each would cost ids in no order a block each. */
   tells(collection: string): boolean
 }
 
