@@ -154,6 +154,8 @@ export const liveDaemon = async (chat: Chat, ...plugins: AnyPlugin[]) => ({
   clock: createLeapingClock({ still: true }),
   shipped: await withoutPlatforms(),
   plugins: [hearTroubles(chat), chat.plugin, ...plugins],
+  // Models that wait for a test are silent for as long as its leaps go.
+  flags: { 'provider-idle-timeout-ms': '86400000' },
 })
 
 /** Looks until it holds; `between` is done before each further look. */

@@ -40,7 +40,7 @@ export interface TableRoom {
 
 const openAtOnce = 64
 /** Bytes on disk of what is kept; rows take several times as much in memory. */
-const [blockBytes, filterBytes] = [6 * 2 ** 20, 32 * 2 ** 20]
+const [blockBytes, filterBytes] = [2 * 2 ** 20, 16 * 2 ** 20]
 
 export const createTableRoom = (): TableRoom => ({
   files: new OpenPages(openAtOnce),

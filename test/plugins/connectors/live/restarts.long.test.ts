@@ -61,7 +61,11 @@ test('live-3: a daemon that holds shows nothing of what waits', async (t) => {
   chat.fault = undefined
   chat.calls.length = 0
   const options = await liveDaemon(chat, effectTools(world))
-  const held = await startTestDaemon(t, { ...options, root: folder, flags: { hold: 'true' } })
+  const held = await startTestDaemon(t, {
+    ...options,
+    root: folder,
+    flags: { ...options.flags, hold: 'true' },
+  })
   await until(held, run.run_id, 'waiting_for_approval')
   options.clock.leap(10_000_000)
   t.deepEqual(chat.calls, [])
