@@ -8,7 +8,7 @@ import type { Disk } from '../disk/disk.js'
 import type { Layout } from '../format/layout.js'
 import type { ManifestHolder, SegmentRef } from '../format/manifest.js'
 import { sealLast, Segments } from './segments.js'
-import { behindLoss, lastingReason, reasonOf, type ReadOnlyReason } from '../storage-errors.js'
+import { behindLoss, isBehindLoss, lastingReason, reasonOf, type ReadOnlyReason } from '../storage-errors.js'
 import type { StorageMode } from '../disk/storage-mode.js'
 import type { Tuning } from '../tuning.js'
 import { writeWatermark } from '../format/watermark.js'
@@ -225,7 +225,7 @@ class Keeper implements LogKeeper {
     } catch (error) {
       mode.count()
       mode.strain(reasonOf(error))
-      log.warn('the watermark could not be written', { error })
+      log[isBehindLoss(error) ? 'debug' : 'warn']('the watermark could not be written', { error })
     }
     if (this.commits.sequence !== this.#marked) this.#scheduleMark()
   }

@@ -76,9 +76,11 @@ const refused = (folder: string, reason: string, cause?: unknown): Problem =>
 
 /** What goes wrong on the disk of a spool, told of the spool; anything else as it is. */
 export const toldOfSpool = (folder: string, cause: unknown): unknown => {
-  const code = cause instanceof Problem ? undefined : codeOf(cause)
-  return code === undefined ? cause : refused(folder, code, cause)
+  const reason = cause instanceof Problem ? noFileIn(cause) : codeOf(cause)
+  return reason === undefined ? cause : refused(folder, reason, cause)
 }
+const noFileIn = ({ code, occurrence: { details } }: Problem): string | undefined =>
+  code === 'state_root_not_regular' ? `${path.basename(String(details?.['path']))} is no file` : undefined
 
 /** Removes whatever is there, with all that is in it: commands may make anything. No effect if it is gone. */
 export const removeAll = async (disk: Disk, file: string): Promise<void> => {

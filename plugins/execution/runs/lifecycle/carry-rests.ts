@@ -1,5 +1,5 @@
 /** What sessions of earlier versions rest as is kept with them: once in the life of a root. */
-import type { Document, Log } from '../../../../core/plugin.js'
+import { tellFailure, type Document, type Log } from '../../../../core/plugin.js'
 import { begunBeside, carryOverRecords } from '../../deliveries/contract.js'
 import type { Sessions } from '../../sessions/contract.js'
 import type { RunStore } from '../record/store.js'
@@ -30,7 +30,7 @@ export const createRestCarryOver = ({ store, sessions, log }: CarryParts): (() =
       if (count > 0) log.info('sessions tell what they rest as', { sessions: count })
     } catch (error) {
       if (signal.aborted) return
-      log.warn('what sessions rest as could not be kept; the next start tries again', { error })
+      tellFailure({ log, state }, 'what sessions rest as could not be kept; the next start tries again', { error })
     }
   })
 }

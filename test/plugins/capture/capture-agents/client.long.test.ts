@@ -196,7 +196,7 @@ test('capture-12: what a command made of its file is gone, and a spool that cann
   mkdirSync(path.join(spoolOf(file), '0000000000000099.item'))
   const bad = await start(file, '--once', '--command', pictures(1).command).ended
   t.is(bad.code, 1)
-  t.regex(bad.err, /the spool .* cannot be used: EISDIR \(capture_spool_refused\)/u)
+  t.regex(bad.err, /the spool .* cannot be used: 0000000000000099\.item is no file \(capture_spool_refused\)/u)
 })
 
 /** One that has ended is listed until somebody asks for its end. */
