@@ -1,6 +1,7 @@
 /** A daemon that loses its root under way, as a person meets it. */
-import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import { spawnMain, spawnTestDaemon } from '../support/daemon.js'
 
@@ -10,11 +11,19 @@ const run = async (...args: readonly string[]): Promise<{ code: number | null; o
   return { code, ...text }
 }
 
+/** What a start writes beside its work: it would fail by itself, before anybody has looked for the root. */
+const isSettled = async (root: string): Promise<boolean> => {
+  const documents = await readdir(path.join(root, 'documents'))
+  const isBound = (await readFile(path.join(root, 'owner.json'), 'utf8')).includes('"bind"')
+  return isBound && ['reply_targets.json', 'session_rests.json'].every((name) => documents.includes(name))
+}
+
 /** A daemon that has done something, and the lines at `warn` and `error` that it wrote to its end. */
 const lose = async (t: ExecutionContext, harm: (root: string) => Promise<void>) => {
   const daemon = await spawnTestDaemon(t)
   await daemon.request('POST', '/v1/sessions', { session_id: 's' })
   await daemon.request('POST', '/v1/sessions/s/input', { content: 'hello' })
+  while (!(await isSettled(daemon.root))) await setTimeout(10)
   await harm(daemon.root)
   const asked = await Promise.all(
     Array.from({ length: 8 }, (_, n) => daemon.request('POST', '/v1/sessions', { session_id: `late-${n}` })),
