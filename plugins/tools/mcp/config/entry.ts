@@ -15,6 +15,7 @@ import {
   refusedUrl,
   rule,
   string,
+  unsendableHeader,
   type Infer,
   type ListSpec,
 } from '../../../../core/plugin.js'
@@ -119,7 +120,6 @@ const isGiven = (value: unknown): boolean =>
   !(value === undefined || value === false || (typeof value === 'object' && Object.keys(Object(value)).length === 0))
 
 const names = /^[A-Za-z_][A-Za-z0-9_]*$/u
-const headerNames = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/u
 const reserved = /^(?:SERVICE_|NODE_CHANNEL_)/u
 const taken: ReadonlySet<string> = new Set([
   'host',
@@ -134,19 +134,19 @@ const namesFault = (entry: ServerEntry): string | undefined => {
   if (variables.some((name) => !names.test(name) || reserved.test(name)))
     return 'env and env_secret_refs may have names of environment variables alone, not those of the daemon'
   const headers = [entry.headers, entry.env_http_headers, entry.http_header_secret_refs].flatMap(Object.keys)
-  if (headers.some((name) => !headerNames.test(name) || taken.has(name.toLowerCase())))
+  if (headers.some((name) => unsendableHeader({ [name]: '' }) !== undefined || taken.has(name.toLowerCase())))
     return 'headers may have names of HTTP headers alone, and none that a request has anyway'
   return undefined
 }
 
-/** What no program can be given, and what no header can carry. */
-const [nul, unsayable] = [/\0/u, /[^\t\x20-\x7e\x80-\xff]/u]
+/** What no program can be given. */
+const nul = /\0/u
 
 const valuesFault = (entry: ServerEntry): string | undefined => {
   const { command = '', args, cwd = '', env, headers } = entry
   if ([command, ...args, cwd, ...Object.values(env)].some((value) => nul.test(value)))
     return 'command, args, cwd and env may not have the character NUL'
-  if (Object.values(headers).some((value) => unsayable.test(value)))
+  if (unsendableHeader(headers) !== undefined)
     return 'headers may not have line ends or other characters that HTTP does not carry'
   return undefined
 }
