@@ -80,6 +80,10 @@ const createGate = (): Gate => {
 /** What waits for that which never comes fails by its name, and the files behind it have their turn. */
 const longestMinutes = Number(process.env['HOLDFAST_TEST_MINUTES'] ?? 15)
 const clock = createClock()
+/** Tests that were given up: what they began may go on and keep the process. */
+let givenUp = 0
+/** Milliseconds in which ava tells what the last test came to. */
+const tellingMs = 5_000
 
 /** Declares a test that begins when it may, and tells when it is over, with all that it tears down. */
 const runWhen = (mayBegin: Promise<void>, title: string, { body, args }: Declared): Promise<void> => {
@@ -88,8 +92,10 @@ const runWhen = (mayBegin: Promise<void>, title: string, { body, args }: Declare
     // What is registered first is torn down last.
     t.teardown(over.open)
     await mayBegin
-    if (!(await within(clock, longestMinutes * 60_000, Promise.resolve(body(t, ...args)))))
+    if (!(await within(clock, longestMinutes * 60_000, Promise.resolve(body(t, ...args))))) {
+      givenUp += 1
       throw fault(`it did not end within ${longestMinutes} minutes`)
+    }
   })
   return over.opened
 }
@@ -123,5 +129,8 @@ export const runInTurns = (): void => {
     turn = runFile(file, turn)
     void turn.then(async () => noteCost(file.name, await begun))
   }
-  void turn.finally(() => clearInterval(awake))
+  void turn.finally(() => {
+    clearInterval(awake)
+    if (givenUp > 0) setTimeout(() => process.exit(1), tellingMs)
+  })
 }
