@@ -78,7 +78,7 @@ const createGate = (): Gate => {
 }
 
 /** What waits for that which never comes fails by its name, and the files behind it have their turn. */
-const longestMinutes = Number(process.env['HOLDFAST_TEST_MINUTES'] ?? 15)
+const longestMinutes = Number(process.env['HOLDFAST_TEST_MINUTES'] ?? 8)
 const clock = createClock()
 /** Tests that were given up: what they began may go on and keep the process. */
 let givenUp = 0
