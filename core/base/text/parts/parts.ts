@@ -1,12 +1,11 @@
 /** What of a value is secret by itself: programs write line by line, files anew, and of a header the token alone. */
 import { isRandom } from '../../words/bare-secrets.js'
-import { tellsOfSecret } from '../../words/secret-names.js'
 import type { Parts } from '../known/forms.js'
 import { shortestValue } from '../known/kin.js'
 import { isStructured, membersOf } from './members.js'
 import { pairsIn, pairsOfLines } from './pairs.js'
 import { inAddress, insideOf, textInBase64 } from './shapes.js'
-import { isEverybodys, isSecretValue, type Named } from './told.js'
+import { isEverybodys, isSecretValue, isTelling, type Named } from './told.js'
 
 /** Lines that are read, and parts that are known, of one value: keys and certificates of a server have fewer. */
 const [mostRead, mostLines, mostValues] = [2_000, 500, 200]
@@ -34,7 +33,7 @@ const add = (values: readonly string[], into: Found): void => values.forEach((va
 const take = ({ called, value }: Named, into: Found): void => {
   const isSecret = isSecretValue(called, value)
   if (isSecret) add([value], into)
-  if (isSecret || tellsOfSecret(called)) add(insideOf(value), into)
+  if (isSecret || isTelling(called)) add(insideOf(value), into)
   add(inAddress(value), into)
 }
 

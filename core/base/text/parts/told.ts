@@ -34,9 +34,14 @@ const reference = new RegExp(
 export const looksKnown = (value: string): boolean =>
   isRandom(value) || (/^(?=\D*\d)\S{12,4096}$/u.test(value) && looksSecret(value))
 
+/** `TOKEN2` and `password_2` are a token and a password. */
+const unnumbered = (called: string): string => called.replace(/[_-]?\d{1,3}$/u, '')
+export const isTelling = (called: string): boolean => tellsOfSecret(unnumbered(called))
+
 /** Called a password, it is one also where it is a word; `key: username` and `auth: required` are not. */
 const tells = (called: string, value: string): boolean =>
-  tellsOfSecret(called) && (!isWords(value) || isSecretName(called) || /(?:pass|passwd|pwd)$/iu.test(called))
+  isTelling(called) &&
+  (!isWords(value) || isSecretName(unnumbered(called)) || /(?:pass|passwd|pwd)$/iu.test(unnumbered(called)))
 
 /** `POSTGRES_PASSWORD=postgres` is no secret. */
 const saysItsName = (called: string, value: string): boolean =>
@@ -53,7 +58,7 @@ export const isSecretNumber = (called: string): boolean =>
   /(?:pass(?:word|wd|phrase|code)?|pwd|pin|otp|secret)$/iu.test(called)
 
 /** What an entry of a list is called: `tokens: [x]` has a token. */
-export const entryName = (called: string): string => (tellsOfSecret(called) ? called : called.replace(/s$/iu, ''))
+export const entryName = (called: string): string => (isTelling(called) ? called : called.replace(/s$/iu, ''))
 
 const field =
   /(?:^|[_-])(?:ids?|name|user|username|e?mail|type|kind|url|uri|host|path|file|issuer|scopes?|region|expires|at)$/iu
@@ -62,7 +67,7 @@ const field =
  */
 export const memberName = (own: string, above: string): string => {
   const one = entryName(above)
-  const isOfMany = one !== above && tellsOfSecret(one)
+  const isOfMany = one !== above && isTelling(one)
   if (own === 'value') return one
-  return isOfMany && !tellsOfSecret(own) && !field.test(own) ? one : own
+  return isOfMany && !isTelling(own) && !field.test(own) ? one : own
 }
