@@ -2,6 +2,7 @@
 import { isRandom } from '../../words/bare-secrets.js'
 import type { Parts } from '../known/forms.js'
 import { shortestValue } from '../known/kin.js'
+import { entriesBelow } from './entries.js'
 import { isStructured, membersOf } from './members.js'
 import { pairsIn, pairsOfLines } from './pairs.js'
 import { inAddress, insideOf, textInBase64 } from './shapes.js'
@@ -59,7 +60,7 @@ const readLines = (text: string, place: Place, into: Found): void => {
     if (isPiece) into.lines.add(line)
     else if (readLine(raw.trim(), place, into).length === 0 && isSecretValue(place.called, line)) add([line], into)
   }
-  for (const pair of pairsOfLines(text)) takePair(pair, place, into)
+  for (const pair of [...pairsOfLines(text), ...entriesBelow(text)]) takePair(pair, place, into)
 }
 
 /** True if it is JSON. */

@@ -40,8 +40,7 @@ export const isTelling = (called: string): boolean => tellsOfSecret(unnumbered(c
 
 /** Called a password, it is one also where it is a word; `key: username` and `auth: required` are not. */
 const tells = (called: string, value: string): boolean =>
-  isTelling(called) &&
-  (!isWords(value) || isSecretName(unnumbered(called)) || /(?:pass|passwd|pwd)$/iu.test(unnumbered(called)))
+  tellsOfSecret(called) && (!isWords(value) || isSecretName(called) || /(?:pass|passwd|pwd)$/iu.test(called))
 
 /** `POSTGRES_PASSWORD=postgres` is no secret. */
 const saysItsName = (called: string, value: string): boolean =>
@@ -51,7 +50,7 @@ const saysItsName = (called: string, value: string): boolean =>
 export const isSecretValue = (called: string, value: string): boolean =>
   value.length >= shortestValue &&
   (looksKnown(value) ||
-    (tells(called, value) && !isEverybodys(value) && !saysItsName(called, value) && !reference.test(value)))
+    (tells(unnumbered(called), value) && !isEverybodys(value) && !saysItsName(called, value) && !reference.test(value)))
 
 /** Numbers are counts where a name only ends in `token`; one that is called a password is one. */
 export const isSecretNumber = (called: string): boolean =>

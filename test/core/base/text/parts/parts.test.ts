@@ -191,6 +191,28 @@ test('secrets-21: entries of a list are called as the list is, and members of a 
   knowsNot(t, numbers, '48291378', '48291379')
 })
 
+test('secrets-21: entries stand below the name of their list or map in YAML, too', (t) => {
+  const file = `tokens: # of all
+- 'zlist-37c'
+-   zlist-38c # the second
+users:
+  - name: user-12345
+    keys:
+      - value: zkey-39c
+        made: date-12345
+      - zkey-40c
+passwords:
+  alice: "zali-53c"
+  bob:
+    value: zbob-54c
+    made: date-67890
+  carol: wonder-land
+colour: vermilion-55
+`
+  knows(t, file, 'zlist-37c', 'zlist-38c', 'zkey-39c', 'zkey-40c', 'zali-53c', 'zbob-54c', 'wonder-land')
+  knowsNot(t, file, 'user-12345', 'date-12345', 'date-67890', 'vermilion-55')
+})
+
 test('secrets-21: variables are read as a shell reads them, and values of YAML behind its tags', (t) => {
   knows(t, 'DEPLOY_SECRET="alpha-Line9-Qx7\nbeta-Line8-Wz3"\nPORT=8080', 'alpha-Line9-Qx7', 'beta-Line8-Wz3')
   const file = String.raw`DB_PASSWORD="zesc\$51c"
