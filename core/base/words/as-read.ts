@@ -29,13 +29,13 @@ const units = /\\u([0-9a-f]{4})/giu
 const signOf = (_: string, hex: string): string => String.fromCharCode(parseInt(hex, 16))
 
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
-const entities = /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9a-f]{1,6}));/giu
-const entity = (whole: string, name?: string, decimal?: string, hex?: string): string => {
+const entities = /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7}|x[0-9a-f]{1,6}));/giu
+const entity = (whole: string, name?: string, digits = ''): string => {
   if (name !== undefined) return named[name.toLowerCase()] ?? whole
-  const code = decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal)
+  const code = Number(digits.replace(/^x/iu, '0x'))
   return code <= 0x10ffff ? String.fromCodePoint(code) : whole
 }
-/** Of signs, as JSON, shells and programs write them: `\/`, `\"`, `\$`. What a letter behind one means is another thing. */
+/** Of signs, as JSON, shells and programs write them: `\/`, `\"`, `\$`. Before a letter it means something else. */
 const backslashes = /\\([!-/:-@[-`{-~])/gu
 
 /** As whoever it is meant for reads it: escapes of URLs, JSON, shells and HTML resolved, without what is not seen. */

@@ -11,7 +11,7 @@ const portion = 64 * 1024
 const mostBackslashes = 8
 const [blank, tab, return_, colon, backslash, n, r, t] = [32, 9, 13, 58, 92, 110, 114, 116]
 
-/** The place behind white space or a colon that begins there, or behind an escape that stands for it; else the place itself. */
+/** The place behind white space, a colon or an escape that begins there; else the place itself. */
 const behindGap = (text: string, at: number): number => {
   const code = text.charCodeAt(at)
   if (code === blank || code === colon || (code >= tab && code <= return_)) return at + 1

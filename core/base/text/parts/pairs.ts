@@ -4,25 +4,23 @@ import { shellCommands } from '../../words/shell-words.js'
 import { entryName, memberName, type Named } from './told.js'
 
 const name = '(?<name>[A-Za-z_][\\w.-]{0,100})'
-/** YAML may have a tag in front of a value. */
+/** YAML may have a tag behind it. */
 const sign = '[ \\t]{0,8}(?:=>|:=|[:=])[ \\t]{0,8}(?:![\\w/.-]{0,60}[ \\t]{1,8})?'
+const key = `["']?${name}["']?${sign}`
 /** A group looked at ahead is not given back sign by sign: a long line takes linear time. */
 const bare = '(?=(?<bare>[^\\s"\',;(){}[\\]]{1,4096}))\\k<bare>(?=["\']?[ \\t]{0,8}(?:[,;}#]|$))'
 /** `"name": "value"`, `NAME='value'` and `name: value`, also several in a line. */
 const assignment = new RegExp(
-  `(?<![\\w.$-])["']?${name}["']?${sign}(?:"(?<double>(?:[^"\\\\]|\\\\.)+)"|'(?<single>[^']+)'|${bare})`,
+  `(?<![\\w.$-])${key}(?:"(?<double>(?:[^"\\\\]|\\\\.)+)"|'(?<single>[^']+)'|${bare})`,
   'gsu',
 )
 /** `name = several words`, to the end of the line. */
 const ofLine = new RegExp(
   `^[-\\s]*(?:(?:export|set|const|let|var)[ \\t]+)?${name}${sign}(?<rest>[^\\s"'].*?)[,;]?$`,
-  'u',
-)
-/** `names: [x, "y"]` and `names: { one: x }`. */
-const several = new RegExp(
-  `(?<![\\w.$-])["']?${name}["']?${sign}(?:\\[(?<list>[^[\\]{}]+)\\]|\\{(?<map>[^[\\]{}]+)\\})`,
   'gu',
 )
+/** `names: [x, "y"]` and `names: { one: x }`. */
+const several = new RegExp(`(?<![\\w.$-])${key}(?:\\[(?<list>[^[\\]{}]+)\\]|\\{(?<map>[^[\\]{}]+)\\})`, 'gu')
 const entry = /"(?<double>(?:[^"\\]|\\.)+)"|'(?<single>[^']+)'|(?<bare>[^\s"',](?:[^,]*[^\s,])?)/gu
 
 type Groups = Readonly<Record<string, string | undefined>>
@@ -33,39 +31,30 @@ const readings = ({ double, single, bare: plain, rest }: Groups): string[] =>
     : [...new Set([unescaped(`"${double}"`), double.replaceAll(/\\([$`"\\])/gu, '$1')])]
 const namedBy = (groups: Groups = {}, called = groups['name'] ?? ''): Named[] =>
   readings(groups).map((value) => ({ called, value }))
-
-const assigned = (text: string): Named[] => [...text.matchAll(assignment)].flatMap(({ groups }) => namedBy(groups))
+const allIn = (text: string, pattern: RegExp): Named[] =>
+  [...text.matchAll(pattern)].flatMap(({ groups }) => namedBy(groups))
 
 const inSeveral = (line: string): Named[] =>
   [...line.matchAll(several)].flatMap(({ groups: { name: called = '', list = '', map = '' } = {} }) => [
     ...[...list.matchAll(entry)].flatMap(({ groups }) => namedBy(groups, entryName(called))),
-    ...assigned(map).map((one) => ({ called: memberName(one.called, called), value: one.value })),
+    ...allIn(map, assignment).map((one) => ({ called: memberName(one.called, called), value: one.value })),
   ])
 
-const variable = /^(?<name>[A-Za-z_]\w{0,100})=(?<value>.+)$/su
+const variable = /^(?<name>[A-Za-z_]\w{0,100})=(?<rest>.+)$/gsu
 /** Variables as a shell reads them, where the line is no more than one command. */
 const inShell = (line: string): Named[] => {
   if (!/(?:^|[\s"'-])[A-Za-z_]\w{0,100}=\S/u.test(line)) return []
   const commands = shellCommands(line.replace(/^[-\s]+/u, ''))
-  return commands.length === 1 ? (commands[0] ?? []).flatMap((word) => pairOf(variable.exec(word)?.groups)) : []
+  return commands.length === 1 ? (commands[0] ?? []).flatMap((word) => allIn(word, variable)) : []
 }
-const pairOf = ({ name: called, value }: Groups = {}): Named[] =>
-  called === undefined || value === undefined ? [] : [{ called, value }]
 
 export const pairsIn = (line: string): readonly Named[] =>
-  /[:=]/u.test(line)
-    ? [
-        ...assigned(line),
-        ...namedBy(ofLine.exec(line)?.groups ?? undefined).filter(({ called }) => called !== ''),
-        ...inSeveral(line),
-        ...inShell(line),
-      ]
-    : []
+  /[:=]/u.test(line) ? [...allIn(line, assignment), ...allIn(line, ofLine), ...inSeveral(line), ...inShell(line)] : []
 
 const quoted = new RegExp(
-  `^[ \\t]*(?:-[ \\t]+)?(?:export[ \\t]+)?["']?${name}["']?${sign}(?:"(?<double>(?:[^"\\\\]|\\\\.)+)"|'(?<single>[^']+)')`,
+  `^[ \\t]*(?:-[ \\t]+)?(?:export[ \\t]+)?${key}(?:"(?<double>(?:[^"\\\\]|\\\\.)+)"|'(?<single>[^']+)')`,
   'gmsu',
 )
 /** Those whose quotes end in another line. */
 export const pairsOfLines = (text: string): readonly Named[] =>
-  [...text.matchAll(quoted)].flatMap(({ groups }) => namedBy(groups)).filter(({ value }) => /[\r\n]/u.test(value))
+  allIn(text, quoted).filter(({ value }) => /[\r\n]/u.test(value))

@@ -3,7 +3,7 @@ import { isRandom } from '../../words/bare-secrets.js'
 import { noValues } from '../../words/said-secrets.js'
 import { isSecretName, tellsOfSecret } from '../../words/secret-names.js'
 import { shortestValue } from '../known/kin.js'
-import { looksSecret } from '../redact.js'
+import { looksSecret } from '../shape/redact.js'
 
 /** A value, and what the text that it stands in calls it. */
 export interface Named {
@@ -13,9 +13,10 @@ export interface Named {
 
 /** What examples and first set-ups have for a secret, and where programs run: such words are in many texts. */
 const usual =
-  'string number boolean object undefined example sample passwd apikey api-key changeme change-me changeit placeholder default testing production ' +
-  'staging development localhost administrator username postgres postgresql mariadb mongodb rabbitmq elastic grafana ' +
-  'oracle docker github master server client service system database bearer session cookie disabled enabled'
+  'string number boolean object undefined example sample placeholder default passwd apikey api-key changeme ' +
+  'change-me changeit testing production staging development localhost administrator username postgres postgresql ' +
+  'mariadb mongodb rabbitmq elastic grafana oracle docker github master server client service system database bearer ' +
+  'session cookie disabled enabled'
 const everybodys = new Set([...noValues, ...usual.split(' ')])
 /** Words without a blank, such as `password`, and the name of a secret in the place of one: `DB_PASSWORD`. */
 export const isEverybodys = (value: string): boolean =>
