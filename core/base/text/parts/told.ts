@@ -18,7 +18,7 @@ const usual =
   'mariadb mongodb rabbitmq elastic grafana oracle docker github master server client service system database bearer ' +
   'session cookie disabled enabled'
 const everybodys = new Set([...noValues, ...usual.split(' ')])
-/** Words without a blank, such as `password`, and the name of a secret in the place of one: `DB_PASSWORD`. */
+/** Such words as `password`, and the name of a secret in the place of one: `DB_PASSWORD`. */
 export const isEverybodys = (value: string): boolean =>
   everybodys.has(value.toLowerCase()) || (/^[A-Za-z]+(?:_[A-Za-z]+)*$/u.test(value) && isSecretName(value))
 
@@ -50,8 +50,7 @@ const saysItsName = (called: string, value: string): boolean =>
 
 export const isSecretValue = (called: string, value: string): boolean =>
   value.length >= shortestValue &&
-  (looksKnown(value) ||
-    (tells(unnumbered(called), value) && !isEverybodys(value) && !saysItsName(called, value) && !reference.test(value)))
+  (looksKnown(value) || (tells(unnumbered(called), value) && !saysItsName(called, value) && !reference.test(value)))
 
 /** Numbers are counts where a name only ends in `token`; one that is called a password is one. */
 export const isSecretNumber = (called: string): boolean =>
