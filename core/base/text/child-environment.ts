@@ -4,7 +4,7 @@
  * passed is listed, as `sudo` does.
  */
 import { environment, type Environment } from '../config.js'
-import { redactSecrets } from './redact.js'
+import { redactSecrets } from './shape/redact.js'
 import { secretsInAddress } from '../words/in-address.js'
 import { tellsOfSecret } from '../words/secret-names.js'
 

@@ -6,7 +6,7 @@ import { placedAmongGaps, withoutGaps } from './known/gaps.js'
 import { shortestValue } from './known/kin.js'
 import { createKnownValues } from './known/known-values.js'
 import { allOf, replaced, type Span } from './known/spans.js'
-import { partsOf } from './parts.js'
+import { partsOf } from './parts/parts.js'
 import { withoutTokens } from './short-lived.js'
 import { atOnce, type Portions } from '../turns.js'
 
@@ -32,8 +32,8 @@ export interface Secrets {
   /**
    * Adds a value of six characters or more to what every log line and problem is redacted for: as it is, with either
    * end of line, in JSON and JSON in JSON, in a URL or a form, in hex, and in base64 also as a part of more, these two
-   * with white space amid them too; of a value of several lines or of JSON also its parts that are secret by themselves
-   * (`parts.ts`). The answer lets it go again: a value that was guarded twice must be let go twice.
+   * with white space and colons amid them too; and its parts that are secret by themselves (`parts/`). The answer lets
+   * it go again: a value that was guarded twice must be let go twice.
    */
   guard(value: string): () => void
   /** The text with every known secret value, and every short-lived token, replaced by `[redacted]`. */

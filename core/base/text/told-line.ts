@@ -1,5 +1,5 @@
 import { redactedTo } from '../words/redacted-to.js'
-import { redactSecrets } from './redact.js'
+import { redactSecrets } from './shape/redact.js'
 import { visibleLine } from './visible.js'
 
 /** Text of others without secrets, known ones and such that are seen by their shape. */

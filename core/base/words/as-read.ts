@@ -28,14 +28,41 @@ const bytes = /(?:%[89a-f][0-9a-f])+/giu
 const units = /\\u([0-9a-f]{4})/giu
 const signOf = (_: string, hex: string): string => String.fromCharCode(parseInt(hex, 16))
 
-/** As whoever it is meant for reads it: escapes of URLs and of JSON resolved, once, without what is not seen. */
+const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+const entities = /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7}|x[0-9a-f]{1,6}));/giu
+const entity = (whole: string, name?: string, digits = ''): string => {
+  if (name !== undefined) return named[name.toLowerCase()] ?? whole
+  const code = Number(digits.replace(/^x/iu, '0x'))
+  return code <= 0x10ffff ? String.fromCodePoint(code) : whole
+}
+/** Of signs, as JSON, shells and programs write them: `\/`, `\"`, `\$`. Before a letter it means something else. */
+const backslashes = /\\([!-/:-@[-`{-~])/gu
+
+/** As whoever it is meant for reads it: escapes of URLs, JSON, shells and HTML resolved, without what is not seen. */
 const asRead = (text: string): string =>
   seen(
     seen(text)
       .replaceAll(bytes, (percents) => Buffer.from(percents.replaceAll('%', ''), 'hex').toString())
       .replaceAll(units, signOf)
-      .replaceAll(ascii, signOf),
+      .replaceAll(ascii, signOf)
+      .replaceAll(entities, entity)
+      .replaceAll(backslashes, '$1'),
   )
+
+/** Escapes of escapes: a URL in a URL, JSON in JSON. */
+const mostReadings = 3
+/** A text as it is read, and read again, without the secrets that stand in it so; undefined if none does. */
+const redactedWithin = (text: string, safe: string, redact: (text: string) => string): string | undefined => {
+  let [read, before, found]: [string, string, string | undefined] = [text, safe, undefined]
+  for (let reading = 0; reading < mostReadings; reading += 1) {
+    const next = asRead(read)
+    if (next === before) return found
+    read = redact(next)
+    before = read
+    if (read !== next) found = read
+  }
+  return found
+}
 
 /**
  * The text redacted; where a secret stands in it in disguise, such as with `%2D` for its dash, a sign amid it that
@@ -43,9 +70,5 @@ const asRead = (text: string): string =>
  */
 export const redactedAsRead = (text: string, redact: (text: string) => string): string => {
   const safe = redact(text)
-  for (const read of new Set([safe, rubbedOut(safe)].map(asRead))) {
-    const found = read === safe ? read : redact(read)
-    if (found !== read) return found
-  }
-  return safe
+  return redactedWithin(safe, safe, redact) ?? redactedWithin(rubbedOut(safe), safe, redact) ?? safe
 }

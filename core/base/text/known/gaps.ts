@@ -1,4 +1,7 @@
-/** What stands between the signs of an encoded value and means nothing: base64 is wrapped, hex is written in pairs. */
+/**
+ * What stands between the signs of an encoded value and means nothing: base64 is wrapped, hex is written in pairs, with
+ * blanks or colons.
+ */
 import type { Portions } from '../../turns.js'
 import type { Span, Spans } from './spans.js'
 
@@ -6,12 +9,12 @@ import type { Span, Spans } from './spans.js'
 const portion = 64 * 1024
 /** Backslashes before the letter of an escape, in JSON and JSON in JSON. */
 const mostBackslashes = 8
-const [blank, tab, return_, backslash, n, r, t] = [32, 9, 13, 92, 110, 114, 116]
+const [blank, tab, return_, colon, backslash, n, r, t] = [32, 9, 13, 58, 92, 110, 114, 116]
 
-/** The place behind white space that begins there, or behind an escape that stands for it; else the place itself. */
+/** The place behind white space, a colon or an escape that begins there; else the place itself. */
 const behindGap = (text: string, at: number): number => {
   const code = text.charCodeAt(at)
-  if (code === blank || (code >= tab && code <= return_)) return at + 1
+  if (code === blank || code === colon || (code >= tab && code <= return_)) return at + 1
   if (code !== backslash) return at
   let end = at + 1
   while (end < at + mostBackslashes && text.charCodeAt(end) === backslash) end += 1

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { looksSecret, redactPii, redactSecrets } from '../../../../core/base/text/redact.js'
+import { looksSecret, redactPii, redactSecrets } from '../../../../core/base/text/shape/redact.js'
 import { isLinear } from '../../../support/linear.js'
 
 const hostile = [

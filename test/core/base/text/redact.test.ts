@@ -1,5 +1,5 @@
 import test from 'ava'
-import { looksSecret, redactPii, redactSecrets, redactingSecrets } from '../../../../core/base/text/redact.js'
+import { looksSecret, redactPii, redactSecrets, redactingSecrets } from '../../../../core/base/text/shape/redact.js'
 import { secretProse, secretTexts } from './secret-corpus.js'
 
 /** Made up, and put together here so that no scanner takes this file for a leak. */

@@ -58,6 +58,7 @@ test('secrets-21: a value is known in base64 and hex with white space amid it, a
       .map((line) => ` ${wrapped(line, 2).join(' ')}`)
       .join('\n')
       .trim(),
+    wrapped(hex, 2).join(':'),
   ]
   for (const dump of dumps) {
     const json = JSON.stringify(dump).slice(1, -1)

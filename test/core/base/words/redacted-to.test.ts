@@ -37,6 +37,11 @@ test('secrets-25: a secret is found in whatever form it is read: escapes, sequen
     'my-xy\b\bown-key',
     'my%E2%80%8B-own-key',
     'my%\u200b2Down-key',
+    'my%252Down-key',
+    'my\\-own\\-key',
+    'my&#45;own&#x2D;key',
+    'my&amp;#45;own-key',
+    '&#109;y-own-key',
   ]) {
     t.is(redactedTo(`a ${form}\nb`, 100, redact), 'a [redacted]\nb', form)
     t.is(redactedTo(`a ${form}\nb`, 4, redact), 'a [r', form)
@@ -45,8 +50,39 @@ test('secrets-25: a secret is found in whatever form it is read: escapes, sequen
     t.is(redactedTo(text, 100, redact), text)
 })
 
+test('secrets-25: a secret is found with the escapes of JSON, shells, programs and HTML before its signs', (t) => {
+  const secret = `wJ/K7&"it's'$b<x>`
+  const redact = (text: string): string => text.replaceAll(secret, '[redacted]')
+  const html = secret.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll("'", '&#39;')
+  const forms = [
+    JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/'),
+    secret.replaceAll(/\W/gu, '\\$&'),
+    secret.replaceAll("'", "\\'"),
+    html.replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+    html.replaceAll('&#39;', '&apos;').replaceAll('&amp;', '&#38;'),
+    encodeURIComponent(encodeURIComponent(secret)),
+  ]
+  for (const form of forms) t.is(redactedTo(`a ${form}\nb`, 100, redact), 'a [redacted]\nb', form)
+  const both = `${forms[0]} ${forms[5]}`
+  t.is(redactedTo(both, 100, redact), '[redacted] [redacted]', 'whatever else was found before')
+  for (const text of ['a &amp; b\\/c &#1114112; &nosuch;', forms[0]?.slice(1) ?? ''])
+    t.is(redactedTo(text, 100, redact), text)
+})
+
 test('secrets-25: what is read otherwise takes no longer than it is long', (t) => {
-  for (const piece of ['\u001b[', 'a\b', '\u001b]', '%2', '%41', '\\u00', '\u001b]x\u001b[1;'])
+  for (const piece of [
+    '\u001b[',
+    'a\b',
+    '\u001b]',
+    '%2',
+    '%41',
+    '\\u00',
+    '\\/',
+    '&amp;',
+    '&#3',
+    '%25',
+    '\u001b]x\u001b[1;',
+  ])
     t.true(
       isLinear((size) => void redactedTo(piece.repeat(size), 100 * size, String), 50_000),
       piece,

@@ -6,11 +6,11 @@
 
 import { anyOf } from './pattern.js'
 import { replacingAll, type Shape } from './replace.js'
-import { showsSecret } from '../words/bare-secrets.js'
-import { likeLatin } from '../words/like-latin.js'
-import { noValues, saysSecret } from '../words/said-secrets.js'
-import { compounds } from '../words/secret-names.js'
-import { atOnce, type Portions } from '../turns.js'
+import { showsSecret } from '../../words/bare-secrets.js'
+import { likeLatin } from '../../words/like-latin.js'
+import { noValues, saysSecret } from '../../words/said-secrets.js'
+import { compounds } from '../../words/secret-names.js'
+import { atOnce, type Portions } from '../../turns.js'
 
 const secretMark = '<redacted>'
 /** A word of its own: not a part of a longer one, but `aws_secret_key` has three. */

@@ -1,5 +1,5 @@
 /** Replaces what a pattern finds in a text of any length, in portions. */
-import type { Portions } from '../turns.js'
+import type { Portions } from '../../turns.js'
 
 export interface Shape {
   /** Global; never matches nothing. Looks at most sixty characters back and, while it has no match, 8,000 ahead. */

@@ -1,0 +1,72 @@
+/** Whether a value is secret, by what it is called and by its look. */
+import { isRandom } from '../../words/bare-secrets.js'
+import { noValues } from '../../words/said-secrets.js'
+import { isSecretName, tellsOfSecret } from '../../words/secret-names.js'
+import { shortestValue } from '../known/kin.js'
+import { looksSecret } from '../shape/redact.js'
+
+/** A value, and what the text that it stands in calls it. */
+export interface Named {
+  readonly called: string
+  readonly value: string
+}
+
+/** What examples and first set-ups have for a secret, and where programs run: such words are in many texts. */
+const usual =
+  'string number boolean object undefined example sample placeholder default passwd apikey api-key changeme ' +
+  'change-me changeit testing production staging development localhost administrator username postgres postgresql ' +
+  'mariadb mongodb rabbitmq elastic grafana oracle docker github master server client service system database bearer ' +
+  'session cookie disabled enabled'
+const everybodys = new Set([...noValues, ...usual.split(' ')])
+/** Such words as `password`, and the name of a secret in the place of one: `DB_PASSWORD`. */
+export const isEverybodys = (value: string): boolean =>
+  everybodys.has(value.toLowerCase()) || (/^[A-Za-z]+(?:_[A-Za-z]+)*$/u.test(value) && isSecretName(value))
+
+const words = /^[A-Za-z]+(?:[ _.-][A-Za-z]+)*$/u
+export const isWords = (value: string): boolean => words.test(value)
+
+/** Addresses, paths, variables, calls and members in code, and the mark of a key. */
+const reference = new RegExp(
+  '^(?:[a-z][a-z0-9+.-]*:\\/\\/|(?:~|\\.{0,2})\\/|\\$\\{|\\$\\(|\\$[A-Za-z_]+$|\\{\\{|<|' +
+    '[A-Za-z_]\\w*(?:\\.\\w+)*[([]|[A-Za-z_]+(?:\\.[A-Za-z_]+)+$|-----)',
+  'u',
+)
+
+export const looksKnown = (value: string): boolean =>
+  isRandom(value) || (/^(?=\D*\d)\S{12,4096}$/u.test(value) && looksSecret(value))
+
+/** `TOKEN2` and `password_2` are a token and a password. */
+const unnumbered = (called: string): string => called.replace(/[_-]?\d{1,3}$/u, '')
+export const isTelling = (called: string): boolean => tellsOfSecret(unnumbered(called))
+
+/** Called a password, it is one also where it is a word; `key: username` and `auth: required` are not. */
+const tells = (called: string, value: string): boolean =>
+  tellsOfSecret(called) && (!isWords(value) || isSecretName(called) || /(?:pass|passwd|pwd)$/iu.test(called))
+
+/** `POSTGRES_PASSWORD=postgres` is no secret. */
+const saysItsName = (called: string, value: string): boolean =>
+  isWords(value) &&
+  called.split(/[_.-]|(?<=[a-z])(?=[A-Z])/u).some((word) => word.toLowerCase() === value.toLowerCase())
+
+export const isSecretValue = (called: string, value: string): boolean =>
+  value.length >= shortestValue &&
+  (looksKnown(value) || (tells(unnumbered(called), value) && !saysItsName(called, value) && !reference.test(value)))
+
+/** Numbers are counts where a name only ends in `token`; one that is called a password is one. */
+export const isSecretNumber = (called: string): boolean =>
+  /(?:pass(?:word|wd|phrase|code)?|pwd|pin|otp|secret)$/iu.test(called)
+
+/** What an entry of a list is called: `tokens: [x]` has a token. */
+export const entryName = (called: string): string => (isTelling(called) ? called : called.replace(/s$/iu, ''))
+
+const field =
+  /(?:^|[_-])(?:ids?|name|user|username|e?mail|type|kind|url|uri|host|path|file|issuer|scopes?|region|expires|at)$/iu
+/**
+ * What a member is called: one of `passwords` is a password, whoever it is for, and `value` is what it is the value of.
+ */
+export const memberName = (own: string, above: string): string => {
+  const one = entryName(above)
+  const isOfMany = one !== above && isTelling(one)
+  if (own === 'value') return one
+  return isOfMany && !isTelling(own) && !field.test(own) ? one : own
+}
