@@ -54,7 +54,10 @@ const failure = open({
   class: enums(failureClasses),
   retryable: boolean(),
   message: string(),
-  retry_after_ms: optional(rule(json(), 'must be a number', (value) => typeof value === 'number')),
+  // What is no time, such as NaN, says nothing; what is negative would be a question at once.
+  retry_after_ms: optional(
+    rule(json(), 'must be a number from 0', (value) => typeof value === 'number' && !(value < 0)),
+  ),
   status: optional(integer({ min: 0, max: 999 })),
 })
 
