@@ -2,7 +2,7 @@
 import type { Json } from '../../../core/plugin.js'
 import type { AssistantPart, ModelConnection, ModelEvent, ModelFailure, Readiness } from './contract.js'
 import { createAnswerCheck, type AnswerCheck } from './bounds/answer-fault.js'
-import { eventFault } from './bounds/event-fault.js'
+import { eventFault, foreignEventFault } from './bounds/event-fault.js'
 import { takenFailure } from './bounds/failure.js'
 import { frozenRequest, keptEvent } from './bounds/foreign-connection.js'
 import { readEvents } from './bounds/event-stream.js'
@@ -72,14 +72,15 @@ const silentFor = (provider: string): ModelEvent =>
 
 /** What has seen the events of one answer so far. */
 interface Looks {
+  readonly faultOf: typeof eventFault
   readonly bounds: StreamBounds
   readonly check: AnswerCheck
 }
 
 /** In place of an event that breaks the contract of providers: the call has failed for good (models-76). */
-const kept = (event: ModelEvent, { bounds, check }: Looks, watch: Watch): ModelEvent => {
+const kept = (event: ModelEvent, { faultOf, bounds, check }: Looks, watch: Watch): ModelEvent => {
   const { provider, broke } = watch
-  const wrong = eventFault(event) ?? bounds.exceeded(lengthOf(event)) ?? check(event)
+  const wrong = faultOf(event) ?? bounds.exceeded(lengthOf(event)) ?? check(event)
   if (wrong === undefined) {
     if (event.type === 'done') return takenEnd(event, watch)
     return watch.isOfOthers ? keptEvent(event) : event
@@ -120,7 +121,8 @@ export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelCo
   }
   const stream: ModelConnection['stream'] = (request, signal) => {
     const bounds = createStreamBounds(watch.clock)
-    const looks = { bounds, check: createAnswerCheck(watch.isOfOthers === true) }
+    const faultOf = watch.isOfOthers ? foreignEventFault : eventFault
+    const looks = { faultOf, bounds, check: createAnswerCheck(watch.isOfOthers === true) }
     const look = (event: ModelEvent): ModelEvent => learn(kept(event, looks, watch), request.model)
     const blamed = (error: unknown): Error => {
       if (!signal.aborted) count(`The provider ${provider} failed in an unexpected way.`, correctPlugin(watch))

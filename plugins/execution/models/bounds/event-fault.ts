@@ -92,3 +92,10 @@ export const eventFault = (value: unknown): string | undefined => {
   const [issue] = parsed.ok ? [] : parsed.issues
   return issue && `${issue.path === '' ? 'the event' : issue.path} ${issue.rule}`
 }
+
+/** The same of a plugin of others, whose parts are copied: what the contract does not know of them must be JSON too. */
+export const foreignEventFault = (value: unknown): string | undefined => {
+  const wrong = eventFault(value)
+  if (wrong !== undefined || typeof value !== 'object' || value === null || !('part' in value)) return wrong
+  return isJson(value.part) ? undefined : 'part must be a JSON value'
+}
