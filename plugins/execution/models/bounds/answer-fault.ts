@@ -30,7 +30,7 @@ export const createAnswerCheck = (isOfOthers: boolean): AnswerCheck => {
     if (type === 'text_delta' && isOfOthers) shown += text
     if (part?.type === 'tool_call') calls += 1
     if (part?.type === 'text' && isOfOthers) said += part.text
-    if (outcome === undefined || outcome === 'failed') return undefined
+    if (type !== 'done' || outcome === undefined || outcome === 'failed') return undefined
     const isOther = shown.trim() !== '' && shown.trim() !== said.trim()
     return (
       contradiction(outcome, calls) ?? (isOther ? 'its text_deltas say other words than its text parts' : undefined)
