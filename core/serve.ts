@@ -71,10 +71,10 @@ const onSignals = ({ exit, log, clock }: Pick<ServeInput, 'exit'> & { log: Log; 
   return asking.signal
 }
 
-const aborted = (signal: AbortSignal): Promise<0> =>
+const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    if (signal.aborted) resolve(0)
-    signal.addEventListener('abort', () => resolve(0))
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve())
   })
 
 /** The exit code of a start that was asked to stop; throws what else kept the daemon from starting. */
@@ -90,17 +90,20 @@ const unstarted = (error: unknown, log: Log): number => {
  * refused commit, or something that is no error leaves the daemon whole. Any
  * other error may have broken it, so it ends.
  */
-const watchFaults = (log: Log, host: () => PluginHost | undefined, broken: () => void): void => {
+const watchFaults = (log: Log, host: () => PluginHost | undefined, broken: (reason: Broken) => void): void => {
   const hear =
-    (what: string) =>
+    (what: string, reason: Broken) =>
     (error: unknown): void => {
       if (host()?.charge(what, error) !== undefined) return
-      log.error(what, { error })
-      if (isError(error) && !(error instanceof Problem)) broken()
+      log.error(what, { ...host()?.suspects(error), error })
+      if (isError(error) && !(error instanceof Problem)) broken(reason)
     }
-  process.on('uncaughtException', hear('an uncaught exception'))
-  process.on('unhandledRejection', hear('an unhandled rejection'))
+  process.on('uncaughtException', hear('an uncaught exception', 'uncaught_exception'))
+  process.on('unhandledRejection', hear('an unhandled rejection', 'unhandled_rejection'))
 }
+
+/** Why a daemon stops that nobody asked to. */
+type Broken = 'uncaught_exception' | 'unhandled_rejection'
 
 /** For what a stop does beside waiting on purpose, such as the last checkpoint. */
 const slackMs = 30_000
@@ -140,11 +143,11 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
   let daemon: Daemon | undefined
   let host: PluginHost | undefined
   const asked = onSignals({ exit, log, clock })
-  const broke = new Promise<number>((resolve) =>
+  const broke = new Promise<Broken>((resolve) =>
     watchFaults(
       log,
       () => host,
-      () => (daemon === undefined ? exit(1) : resolve(1)),
+      (why) => (daemon === undefined ? exit(1) : resolve(why)),
     ),
   )
   const started = await startDaemon({
@@ -171,9 +174,10 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
     prepare()
   })
   const endCollecting = collectAtRest(clock)
-  const code = await Promise.race([aborted(asked), broke, daemon.ended.then(() => 1)])
+  const cause = await Promise.race([aborted(asked), broke, daemon.ended])
   endCollecting()
   const { clean, reason } = await stopped(daemon, clock, lineMaker(settings, secrets))
-  log.info('stopped', { reason, clean })
-  return clean && reason === 'stopped' ? code : 1
+  const why = reason === 'stopped' && typeof cause === 'string' ? cause : reason
+  log.info('stopped', { reason: why, clean })
+  return clean && why === 'stopped' ? 0 : 1
 }

@@ -21,6 +21,9 @@ export const noteRefute = (contribution: unknown, refute: Refute): void => {
   if (typeof contribution === 'object' && contribution !== null) refutes.set(contribution, refute)
 }
 
+/** Whether a contribution, as a view of a point with answers gives it, is of a plugin of others. */
+export const isOfOthers = (contribution: object): boolean => refutes.has(contribution)
+
 /**
  * What only the caller can see to be wrong with an answer of a function (`name`) of a contribution, such as an asset
  * that is not there: charged to its plugin as if its point had refused it, and told as `plugin_failed`. Undefined where

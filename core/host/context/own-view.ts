@@ -13,7 +13,7 @@ import type { Point } from '../../base/token.js'
 import { within } from '../../base/within.js'
 import { errors } from '../errors.js'
 import type { Faults } from './faults.js'
-import type { Owned } from './points.js'
+import { withKey, type Owned } from './points.js'
 import type { Registry } from './registry.js'
 import type { Scope } from './scope.js'
 
@@ -197,10 +197,11 @@ const askingForCaller = <R>(asked: Asked<R>, { clock, scope }: ViewParts) => {
   }
 }
 
-/** What is told where something of a contribution is asked: whose it is, and of which point. */
+/** What is told where something of a contribution is asked. */
 interface Contributed {
   readonly owner: string
-  readonly point: string
+  /** What is asked, by the path of a function in the contribution. */
+  readonly whatOf: (path: string) => string
   readonly answers: PointAnswers
   readonly contribution: unknown
   /** What stands before the names of functions of an object in it, such as `shown.`. */
@@ -218,7 +219,7 @@ const minded = (parts: ViewParts, contributed: Contributed, value: unknown): unk
   if (Array.isArray(value)) return value.map((one) => minded(parts, contributed, one))
   if (typeof value !== 'object' || value === null) return value
   const own: object = value
-  const { owner, point, answers, contribution, path = '' } = contributed
+  const { owner, whatOf, answers, contribution, path = '' } = contributed
   const members = Object.entries(answers).flatMap(([name, answer]) => {
     if (answer === asItIs || !(name in own)) return []
     if (!isAnswer(answer)) {
@@ -229,7 +230,7 @@ const minded = (parts: ViewParts, contributed: Contributed, value: unknown): unk
       const found: unknown = Reflect.get(own, name)
       return found === undefined ? answer.otherwise : Reflect.apply(unsafeCast<() => unknown>(found), own, args)
     }
-    const what = `${path}${name} of ${point}`
+    const what = whatOf(`${path}${name}`)
     const charge = (error: unknown): void => parts.faults.charge(owner, what, error)
     const ask = askerFor({ answer, owner, what, contribution, charge, call }, parts)
     return [[name, { value: (...args: Args) => ask(args) }]]
@@ -238,17 +239,19 @@ const minded = (parts: ViewParts, contributed: Contributed, value: unknown): unk
 }
 
 /** Gives each contribution as those have it who ask it. */
-export const mindedBy = <T>(parts: ViewParts, { point, answers }: Point<T>): ((entry: Owned<T>) => T) => {
+export const mindedBy = <T>(parts: ViewParts, point: Point<T>): ((entry: Owned<T>) => T) => {
+  const { answers } = point
   const made = new WeakMap<Owned<T>, T>()
   return (entry) => {
     const { owner, value } = entry
     if (answers === undefined || parts.faults.isShipped(owner)) return value
     const known = made.get(entry)
     if (known !== undefined) return known
-    const found = unsafeCast<T>(minded(parts, { owner, point, answers, contribution: value }, value))
+    const whatOf = (path: string): string => withKey(`${path} of ${point.point}`, point, value)
+    const found = unsafeCast<T>(minded(parts, { owner, whatOf, answers, contribution: value }, value))
     noteContributor(found, owner)
     noteRefute(found, (name, wrong) => {
-      const what = `${name} of ${point}`
+      const what = whatOf(name)
       parts.faults.charge(owner, what, fault(wrong))
       return errors.plugin_failed({ details: { plugin: owner, what } })
     })

@@ -4,6 +4,7 @@
  */
 import { noteContributor } from './blame.js'
 import { nearest } from '../../base/words/nearest.js'
+import { visibleLine } from '../../base/text/visible.js'
 import type { Point } from '../../base/token.js'
 import { errors } from '../errors.js'
 
@@ -41,6 +42,13 @@ interface Contributions {
   isRead: boolean
   readonly takings: Set<Taking>
 }
+
+/** Most characters of a key in the words of a fault. */
+const mostKey = 100
+
+/** What of a contribution was asked or told, with its key: of one plugin there may be twenty. */
+export const withKey = <T>(what: string, { key }: Point<T>, value: T): string =>
+  key === undefined ? what : `${what} ${visibleLine(key(value)).slice(0, mostKey)}`
 
 /** Told of a contribution that was taken before its point was known, and turned out to be wrong. */
 export type OnRefused = (owner: string, error: unknown) => void

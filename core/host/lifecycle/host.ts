@@ -9,6 +9,7 @@ import { sentence } from '../../base/text/command-text.js'
 import { activePlugins, type HostState, type HostOptions } from './host-state.js'
 import type { PluginReport } from '../contract.js'
 import { createFaults, isPromise, ownerOf } from '../context/faults.js'
+import { watchMakers, type Suspects } from '../context/makers.js'
 import { tellUnread, type UnreadPoint } from '../context/points.js'
 import type { Loaded } from '../load/load.js'
 import { registerAll } from './register.js'
@@ -32,6 +33,8 @@ export interface PluginHost {
   fault(plugin: string, where: string, error: unknown): void
   /** Charges an error that nobody caught to the plugin whose code it came from; undefined if it is nobody's. */
   charge(where: string, error: unknown): string | undefined
+  /** What can be told of one that is nobody's by its stack. */
+  suspects(error: unknown): Suspects
   readonly registry: Registry
 }
 
@@ -131,6 +134,7 @@ const warnings = (host: HostState): readonly Warning[] => [
 export const createHost = (options: HostOptions): PluginHost => {
   const owners = options.loaded.map(({ candidate }) => candidate)
   const faults = createFaults({ ...options.core, owners })
+  const makers = watchMakers(owners)
   const registry = createRegistry(options.routes, (owner, error) => faults.charge(owner, 'a contribution', error))
   const host: HostState = {
     options,
@@ -146,7 +150,8 @@ export const createHost = (options: HostOptions): PluginHost => {
     register: () => registerAll(host),
     repair: (writable) => repairAll(host, writable),
     start: () => startAll(host),
-    stop: () => stopAll(host),
+    stop: () => stopAll(host).finally(makers.end),
+    suspects: makers.suspects,
     stopMs: () => activePlugins(host).reduce((sum, { stopMs }) => sum + stopMs, 0),
     reports: () => host.entries.map((entry) => report(entry, faults)),
     warnings: () => warnings(host),

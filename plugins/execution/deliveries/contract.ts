@@ -171,8 +171,9 @@ export interface Envelope {
   readonly metadata: JsonObject
 }
 /**
- * How an attempt ended. `code` is stable and safe to show; it never holds an address. `uncertain` if the target may
- * have received it all the same.
+ * How an attempt ended. `code` is stable and safe to show: of letters, digits, dots, colons, underscores and hyphens;
+ * it never holds an address. `retry_after_ms` is not negative. `uncertain` if the target may have received it all the
+ * same.
  */
 export type DeliveryOutcome =
   | { readonly type: 'delivered' }

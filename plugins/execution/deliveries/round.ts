@@ -7,8 +7,8 @@ import {
   open,
   optional,
   parse,
-  string,
   tagged,
+  warningCode,
   type Clock,
 } from '../../../core/plugin.js'
 import { replyOf, type AttemptParts, type Intended } from './attempt.js'
@@ -17,15 +17,18 @@ import type { DeliveryOutcome, Envelope } from './contract.js'
 /** What an attempt has beyond its time limit. */
 export const graceMs = 2000
 
+/** It is stored, and shown as it is. */
+const outcomeCode = warningCode
+
 const Outcome = tagged('type', {
   delivered: open({ type: literal('delivered') }),
   retry: open({
     type: literal('retry'),
-    code: string(),
-    retry_after_ms: optional(number()),
+    code: outcomeCode,
+    retry_after_ms: optional(number({ min: 0 })),
     uncertain: optional(boolean()),
   }),
-  terminal: open({ type: literal('terminal'), code: string(), uncertain: optional(boolean()) }),
+  terminal: open({ type: literal('terminal'), code: outcomeCode, uncertain: optional(boolean()) }),
 })
 const isOutcome = (outcome: DeliveryOutcome): boolean => outcome?.type === 'delivered' || parse(Outcome, outcome).ok
 
@@ -86,7 +89,12 @@ const call = async (parts: AttemptParts, intended: Intended, { signal, late }: D
     if (isOutcome(outcome)) return outcome
     throw blame(reply, 'what it returned does not say how the attempt ended')
   } catch (error) {
-    parts.log.error('a reply plugin failed', { reply_plugin: plugin, delivery_id, error })
+    parts.log.error('a reply plugin failed', {
+      reply_plugin: plugin,
+      delivery_id,
+      where: `deliver of the reply plugin ${plugin}`,
+      error,
+    })
     return { type: 'retry', code: 'reply_plugin_failed', uncertain: true }
   }
 }

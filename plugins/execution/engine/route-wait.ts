@@ -9,15 +9,12 @@ const passing: ReadonlySet<FailureClass> = new Set(['network', 'overloaded', 'ra
 
 const waitOf = (run: RunRecord): RouteWait | undefined => (run.status === 'running' ? run.route_wait : undefined)
 
-/** How long to wait before the next attempt: what the provider asks for, else doubled each time. */
+/** How long to wait before the next attempt: doubled each time, or longer where the provider asks for that. */
 export const retryDelay = (
   failure: ModelFailure,
   attempt: number,
   { base, max }: { base: number; max: number },
-): number =>
-  failure.retry_after_ms === undefined
-    ? backoff({ base, max }, attempt)
-    : Math.min(longestHintMs, failure.retry_after_ms)
+): number => Math.max(backoff({ base, max }, attempt), Math.min(longestHintMs, failure.retry_after_ms ?? 0))
 
 /**
  * The wait for the next attempt; undefined if there is none. A few attempts are made in any case; a patient run goes on

@@ -49,6 +49,7 @@ const tooLate = (limit: number): DOMException =>
 
 /** What has no stack, such as a text, says nothing of who threw it. */
 const named = (tool: Tool, error: unknown): Error => (isError(error) ? error : blame(tool, error))
+const whereIn = ({ name }: Tool): string => `a call of the tool ${name}`
 
 /** Throws where the folder of an agent is not there any more, or is a link by now. */
 const checkFolder = ({ path, within: outer }: RunFolder): void => {
@@ -95,7 +96,12 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
       if (error instanceof Problem && error.spec.status < 500) return failedCall(error)
       const isCutShort = signal.aborted && error === signal.reason
       if (!isCutShort)
-        execution.context.log.error('a tool threw', { tool: tool.name, run_id, error: named(tool, error) })
+        execution.context.log.error('a tool threw', {
+          tool: tool.name,
+          run_id,
+          where: whereIn(tool),
+          error: named(tool, error),
+        })
       return { type: 'threw' }
     }
   })()
@@ -104,7 +110,12 @@ export const invoke = async (execution: Execution, { call, tool, value, key, att
     const ended = await within(execution.context.clock, started, { signal, grace_ms })
     if (ended === undefined) {
       const error = blame(tool, `it did not end within ${grace_ms} ms of being told to`)
-      execution.context.log.error('a tool did not end', { tool: tool.name, run_id, error })
+      execution.context.log.error('a tool did not end', {
+        tool: tool.name,
+        run_id,
+        where: whereIn(tool),
+        error,
+      })
       return { type: 'lost' }
     }
     return timeout.signal.aborted && (ended.type === 'threw' || (ended.type === 'result' && ended.is_error === true))

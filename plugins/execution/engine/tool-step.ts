@@ -238,7 +238,12 @@ const recordOutcome = async (
 /** A problem is the tool's own answer: what it looked at is not so any more. */
 const notApplied = ({ context, run_id }: Execution, tool: string, error: unknown): Problem => {
   if (error instanceof Problem && error.spec.status < 500) return error
-  context.log.error('a tool could not apply its result', { tool, run_id, error })
+  context.log.error('a tool could not apply its result', {
+    tool,
+    run_id,
+    where: `the result of the tool ${tool}`,
+    error,
+  })
   return callErrors.tool_failed()
 }
 

@@ -121,7 +121,7 @@ export interface ModelTool {
   readonly parameters: JsonSchema
 }
 
-/** One question to a model. */
+/** One question to a model. Must not be written to: a provider of others gets it frozen. */
 export interface ModelRequest {
   readonly model: string
   readonly system: string
@@ -141,9 +141,10 @@ export interface ModelRequest {
  * they come (for people who watch; neighbours of one kind may be joined, none is held back for that),
  * whole parts when they are complete, and exactly one `done`, last. Parts before a failed `done` are discarded by the
  * engine: nothing acts on them. An answer that was cut at its length ends with `length`, also when it has calls: none
- * of them is made. `paused`: it has no calls, and its server wants to be asked again with it to go on. `other`: it has
- * no calls, and the provider does not know the reason that its server gave. An event that is none of these, or has a
- * member of another type, fails the call as `provider_fault`, and nothing is asked for again.
+ * of them is made. `stop` may have calls, as servers have it; `tool_calls` has some. `paused`: it has no calls, and its
+ * server wants to be asked again with it to go on. `other`: it has no calls, and the provider does not know the reason
+ * that its server gave. An event that is none of these, or has a member of another type, or an answer that is otherwise
+ * than its `done` says, fails the call as `provider_fault`, and nothing is asked for again.
  */
 export type ModelEvent =
   | RouteEvent

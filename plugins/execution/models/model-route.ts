@@ -1,5 +1,5 @@
 /** Builds the configured way to a model. A route that cannot work is still a route: it says why and refuses. */
-import { blame, contributorOf, digest, hasMembers, Problem, unsafeCast } from '../../../core/plugin.js'
+import { blame, contributorOf, digest, hasMembers, isOfOthers, Problem, unsafeCast } from '../../../core/plugin.js'
 import { limitedRoute } from './limited-route.js'
 import { watchedRoute } from './route-health.js'
 import { createRoutePace, type RoutePace } from './route-pace.js'
@@ -113,6 +113,7 @@ const connect = (wish: Wish): ModelConnection => {
     redact: sources.secrets.redact,
     words: config.words,
     pace,
+    isOfOthers: isOfOthers(provider),
   })
   return limitedRoute(watched, config.max_concurrent_calls, pace)
 }

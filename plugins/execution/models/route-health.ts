@@ -1,8 +1,10 @@
 /** Whether the last call of a route failed, whatever its provider is: what a status must not be content with. */
 import type { Json } from '../../../core/plugin.js'
 import type { AssistantPart, ModelConnection, ModelEvent, ModelFailure, Readiness } from './contract.js'
-import { eventFault } from './bounds/event-fault.js'
+import { createAnswerCheck, type AnswerCheck } from './bounds/answer-fault.js'
+import { eventFault, foreignEventFault } from './bounds/event-fault.js'
 import { takenFailure } from './bounds/failure.js'
+import { frozenRequest, keptEvent } from './bounds/foreign-connection.js'
 import { readEvents } from './bounds/event-stream.js'
 import type { StreamWatch } from './bounds/patient-reader.js'
 import { createStreamBounds, type StreamBounds } from './bounds/stream-bounds.js'
@@ -23,6 +25,8 @@ export interface Watch extends Omit<StreamWatch, 'broke'>, ProviderOf {
   /** What to do about calls that fail, and about what depends on where the route is configured. */
   readonly words: RouteWords
   readonly pace: RoutePace
+  /** Its plugin is one of others. */
+  readonly isOfOthers?: boolean
 }
 
 const inItsPlace = (readiness: Readiness, { key, base_url }: RouteWords): Readiness => {
@@ -66,11 +70,21 @@ const takenEnd = (end: Done, { redact }: Watch): Done => {
 const silentFor = (provider: string): ModelEvent =>
   failed({ class: 'timeout', retryable: true, message: `The provider ${provider} was silent for too long.` })
 
+/** What has seen the events of one answer so far. */
+interface Looks {
+  readonly faultOf: typeof eventFault
+  readonly bounds: StreamBounds
+  readonly check: AnswerCheck
+}
+
 /** In place of an event that breaks the contract of providers: the call has failed for good (models-76). */
-const kept = (event: ModelEvent, bounds: StreamBounds, watch: Watch): ModelEvent => {
+const kept = (event: ModelEvent, { faultOf, bounds, check }: Looks, watch: Watch): ModelEvent => {
   const { provider, broke } = watch
-  const wrong = eventFault(event) ?? bounds.exceeded(lengthOf(event))
-  if (wrong === undefined) return event.type === 'done' ? takenEnd(event, watch) : event
+  const wrong = faultOf(event) ?? bounds.exceeded(lengthOf(event)) ?? check(event)
+  if (wrong === undefined) {
+    if (event.type === 'done') return takenEnd(event, watch)
+    return watch.isOfOthers ? keptEvent(event) : event
+  }
   broke('stream', wrong)
   const message = `The provider ${provider} gave an answer that breaks the contract of providers: ${wrong}.`
   return failed({ class: 'provider_fault', retryable: false, message })
@@ -107,12 +121,15 @@ export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelCo
   }
   const stream: ModelConnection['stream'] = (request, signal) => {
     const bounds = createStreamBounds(watch.clock)
-    const look = (event: ModelEvent): ModelEvent => learn(kept(event, bounds, watch), request.model)
+    const faultOf = watch.isOfOthers ? foreignEventFault : eventFault
+    const looks = { faultOf, bounds, check: createAnswerCheck(watch.isOfOthers === true) }
+    const look = (event: ModelEvent): ModelEvent => learn(kept(event, looks, watch), request.model)
     const blamed = (error: unknown): Error => {
       if (!signal.aborted) count(`The provider ${provider} failed in an unexpected way.`, correctPlugin(watch))
       return watch.blamed(error)
     }
-    return readEvents((told) => connection.stream(request, told), {
+    const asked = watch.isOfOthers ? frozenRequest(request) : request
+    return readEvents((told) => connection.stream(asked, told), {
       ...watch,
       broke: (wrong) => watch.broke('stream', wrong),
       blamed,

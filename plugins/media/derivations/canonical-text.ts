@@ -30,18 +30,28 @@ export const canonicalText = ({ assets, speech }: CanonicalTextParts): Derivatio
     if (canonical === undefined || asset === undefined) return undefined
     return textAsset(asset.file_name, await assets.read(asset.asset_id, 'text'))
   }
+  const plans = new WeakMap<Material, ReturnType<Speech['plan']>>()
+  /** Asked once for each request, which has a material of its own: all that comes of it is of one plan. */
+  const planFor = (material: Material): ReturnType<Speech['plan']> => {
+    const plan = plans.get(material) ?? speech.plan()
+    plans.set(material, plan)
+    return plan
+  }
   /** True where sound is listened to, whatever words it has. */
-  const isAnew = ({ material: { canonical }, options, force }: DerivationWish): boolean =>
-    options !== undefined || (force && canonical?.given !== true && !(speech.plan() instanceof Problem))
+  const isAnew = ({ material, options, force }: DerivationWish): boolean =>
+    options !== undefined || (force && material.canonical?.given !== true && !(planFor(material) instanceof Problem))
+  const written = (asset: Asset, { material, options }: DerivationWish, signal: AbortSignal): Promise<Derived> =>
+    speech.written(planFor(material), { asset, options }, signal)
 
   return {
     profile: 'canonical_text',
     version: 1,
-    check({ material: { asset }, options }) {
+    check({ material, options }) {
       if (options === undefined) return
-      if (!isSound(asset)) throw unfit('there is no speech in it', 'goes with sound alone')
-      const plan = speech.plan()
-      if (plan instanceof Problem) throw plan
+      if (!isSound(material.asset)) throw unfit('there is no speech in it', 'goes with sound alone')
+      const planned = planFor(material)
+      if (planned instanceof Problem) throw planned
+      const { plan } = planned
       if (options.timestamp_granularities !== undefined && !plan.tellsTimes)
         throw unfit(
           `${plan.model} of route ${plan.route_id} tells no times`,
@@ -56,17 +66,17 @@ export const canonicalText = ({ assets, speech }: CanonicalTextParts): Derivatio
         )
     },
     fingerprint({ material, options }) {
-      const plan = isSound(material.asset) ? speech.plan() : undefined
-      if (plan === undefined || plan instanceof Problem) return wholeFingerprint(material)
+      const planned = isSound(material.asset) ? planFor(material) : undefined
+      if (planned === undefined || planned instanceof Problem) return wholeFingerprint(material)
       const base = options === undefined ? wholeFingerprint(material) : material.fingerprint
-      return `${base}:transcription:v1:${optionsDigest(plan, options)}`
+      return `${base}:transcription:v1:${optionsDigest(planned.plan, options)}`
     },
     async derive(wish, signal) {
       const { asset } = wish.material
-      if (isSound(asset) && isAnew(wish)) return speech.written(asset, wish.options, signal)
+      if (isSound(asset) && isAnew(wish)) return written(asset, wish, signal)
       const words = await present(wish.material)
       if (words !== undefined) return completed(words)
-      if (isSound(asset)) return speech.written(asset, wish.options, signal)
+      if (isSound(asset)) return written(asset, wish, signal)
       if (asset === undefined) throw fault('a subject is words or has a file')
       const { asset_id: id, file_name, media_type } = asset
       return completed(await textAsset(file_name, Buffer.from(fileLine({ id, file_name, media_type }))))

@@ -23,16 +23,24 @@ export interface SpeechParts {
 }
 
 export interface Speech {
-  /** Who would be asked now, or why nobody: `transcription_unavailable`, or `plugin_failed` of who could not say. */
-  plan(): TranscriptionPlan | Problem
   /**
-   * Rejects with `transcription_audio_invalid`, with `transcription_unready` where it may pass, and with
-   * `plugin_failed`.
+   * Who would be asked now, or why nobody: `transcription_unavailable`, or `plugin_failed` of who could not say, which
+   * is charged each time.
    */
-  written(asset: Asset, options: TranscriptionOptions | undefined, signal: AbortSignal): Promise<Derived>
+  plan(): Planned | Problem
+  /**
+   * By who was to be asked. Rejects with `transcription_audio_invalid`, with `transcription_unready` where it may pass,
+   * and with `plugin_failed`.
+   */
+  written(by: Planned | Problem, sound: Spoken, signal: AbortSignal): Promise<Derived>
 }
 
-interface Planned {
+interface Spoken {
+  readonly asset: Asset
+  readonly options: TranscriptionOptions | undefined
+}
+
+export interface Planned {
   readonly transcriber: Transcriber
   readonly plan: TranscriptionPlan
 }
@@ -60,7 +68,6 @@ const plannedOf = (transcribers: readonly Transcriber[]): Planned | Problem => {
 
 export const createSpeech = ({ clock, assets, normalisers, transcribers, heard }: SpeechParts): Speech => {
   const inSlot = createSlots(mostAtOnce)
-  const planned = (): Planned | Problem => plannedOf(transcribers())
   /** Its bytes, which are what they say they are. */
   const checked = async (asset: Asset, { media_types }: Transcriber): Promise<Buffer> => {
     const { asset_id, media_type } = asset
@@ -89,12 +96,8 @@ export const createSpeech = ({ clock, assets, normalisers, transcribers, heard }
     return undefined
   }
   return {
-    plan() {
-      const found = planned()
-      return found instanceof Problem ? found : found.plan
-    },
-    async written(asset, options, signal) {
-      const found = planned()
+    plan: () => plannedOf(transcribers()),
+    async written(found, { asset, options }, signal) {
       if (found instanceof Problem) {
         if (found.code !== derivationErrors.transcription_unavailable.code) throw found
         return { type: 'failed', problem: found }

@@ -12,6 +12,7 @@ import {
   open,
   optional,
   refusing,
+  rule,
   string,
   tagged,
   taken,
@@ -99,7 +100,13 @@ const words = string({ min: 1, max: 4_000 })
 const Plan = open({ route_id: name, provider: name, model: name, tellsTimes: boolean(), takesPrompt: boolean() })
 /** Milliseconds: of a sound, and of a wish to be asked later. */
 const ms = integer({ min: 0, max: 24 * 60 * 60 * 1000 })
-const timed = array(open({ text: string(), start_ms: ms, end_ms: ms }))
+const timed = array(
+  rule(
+    open({ text: string(), start_ms: ms, end_ms: ms }),
+    'must not end before it begins',
+    ({ start_ms, end_ms }) => start_ms <= end_ms,
+  ),
+)
 const Said = tagged('type', {
   transcript: open({
     type: string(),

@@ -10,6 +10,16 @@ async function* stream() {
   yield part
   yield stop
 }
+const call = { type: 'part', part: { type: 'tool_call', id: 'c1', name: 'list_skills', input: {} } }
+const delta = (text) => ({ type: 'text_delta', text })
+const answers =
+  (...events) =>
+  () => ({
+    readiness: ready,
+    async *stream() {
+      yield* events
+    },
+  })
 let asked = 0
 
 const connections = {
@@ -57,6 +67,41 @@ const connections = {
       return { [Symbol.asyncIterator]: () => ({ next: () => events.next(), return: thrown }) }
     },
   }),
+  shows: () => ({
+    readiness: ready,
+    async *stream({ messages, tools, generation }) {
+      yield { type: 'part', part: { type: 'text', text: JSON.stringify({ messages, tools, generation }) } }
+      yield stop
+    },
+  }),
+  writes: () => ({
+    readiness: ready,
+    async *stream({ messages, tools, generation }) {
+      Reflect.set(messages[0].content[0], 'text', 'CHANGED')
+      Reflect.set(messages, 0, { role: 'user', content: [{ type: 'text', text: 'CHANGED' }] })
+      Reflect.set(tools[0], 'description', 'CHANGED')
+      Reflect.set(tools[0].parameters, 'title', 'CHANGED')
+      Reflect.set(tools, 0, { ...tools[0], description: 'CHANGED' })
+      Reflect.set(generation.response_format?.schema ?? generation, 'title', 'CHANGED')
+      yield part
+      yield stop
+    },
+  }),
+  writes_later: () => ({
+    readiness: ready,
+    async *stream() {
+      const later = structuredClone(part)
+      yield later
+      later.part.text = 'CHANGED'
+      yield stop
+    },
+  }),
+  ends_other: answers(call, { ...stop, outcome: 'other' }),
+  ends_paused: answers(call, { ...stop, outcome: 'paused' }),
+  ends_calls: answers(part, { ...stop, outcome: 'tool_calls' }),
+  shows_more: answers(delta('Well.'), stop),
+  shows_else: answers(delta('Well, '), delta('no.'), part, stop),
+  shows_same: answers(delta('We'), delta('ll.\n'), part, stop),
   empty: () => ({
     readiness: ready,
     async *stream() {

@@ -54,7 +54,10 @@ const failure = open({
   class: enums(failureClasses),
   retryable: boolean(),
   message: string(),
-  retry_after_ms: optional(rule(json(), 'must be a number', (value) => typeof value === 'number')),
+  // What is no time, such as NaN, says nothing; what is negative would be a question at once.
+  retry_after_ms: optional(
+    rule(json(), 'must be a number from 0', (value) => typeof value === 'number' && !(value < 0)),
+  ),
   status: optional(integer({ min: 0, max: 999 })),
 })
 
@@ -88,4 +91,11 @@ export const eventFault = (value: unknown): string | undefined => {
   const parsed = parse(event, value)
   const [issue] = parsed.ok ? [] : parsed.issues
   return issue && `${issue.path === '' ? 'the event' : issue.path} ${issue.rule}`
+}
+
+/** The same of a plugin of others, whose parts are copied: what the contract does not know of them must be JSON too. */
+export const foreignEventFault = (value: unknown): string | undefined => {
+  const wrong = eventFault(value)
+  if (wrong !== undefined || typeof value !== 'object' || value === null || !('part' in value)) return wrong
+  return isJson(value.part) ? undefined : 'part must be a JSON value'
 }

@@ -6,7 +6,7 @@ import type { FailureClass } from './failure-class.js'
 export interface ModelFailure {
   readonly class: FailureClass
   readonly retryable: boolean
-  /** From `Retry-After` and the like, milliseconds; a route makes `longestHintMs` of more. */
+  /** From `Retry-After` and the like, milliseconds from 0; a route makes `longestHintMs` of more. */
   readonly retry_after_ms?: number
   /**
    * What happened, whom was asked for which model, and what it said. A route makes one line of it, 1,000 characters at

@@ -54,7 +54,9 @@ const textOf = (given: unknown): Uint8Array => {
   return text
 }
 
-const previewOf = ({ media_type, bytes }: NonNullable<NormalisedFile['preview']>): NormalisedFile['preview'] => {
+const previewOf = (given: NormalisedFile['preview']): NormalisedFile['preview'] => {
+  if (typeof given !== 'object' || given === null) throw fault('the preview that it returned is no object')
+  const { media_type, bytes } = given
   if (!isMediaType(media_type) || !media_type.startsWith('image/'))
     throw fault('the preview that it returned has no media type of pictures')
   return { media_type, bytes: copied('preview', bytes) }

@@ -35,7 +35,7 @@ const runIn = async (t: ExecutionContext, daemon: TestDaemon, session_id: string
   t.is((await until(daemon, run_id, 'completed', 'failed')).status, 'completed', session_id)
   t.true(charged(daemon).count > count, session_id)
   t.deepEqual(charged(daemon).ids, [plugin], session_id)
-  t.is(charged(daemon).last?.where, where, session_id)
+  t.regex(charged(daemon).last?.where ?? '', new RegExp(`^${where} \\S+$`, 'u'), session_id)
 }
 
 test('runtime-19: a tool gate that throws or returns garbage hides every tool, is charged, and runs go on', async (t) => {
@@ -67,7 +67,7 @@ test('hooks-35: who throws anything at all, when asked what it looks at too, has
     await runIn(t, daemon, `ruling-${kind}`, 'intercept of interceptors@1')
   await open(daemon, 's1')
   t.is((await daemon.request('POST', '/v1/sessions/s1/end', {})).status, 200)
-  t.is(charged(daemon).last?.where, 'wants of interceptors@1')
+  t.regex(charged(daemon).last?.where ?? '', /^wants of interceptors@1 [a-z-]+$/u)
   t.deepEqual(charged(daemon).ids, [plugin])
 })
 

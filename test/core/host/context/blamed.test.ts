@@ -94,6 +94,7 @@ for (const [what, says, provoke, models = {}] of table)
     await openSession(daemon)
     await provoke(daemon, t)
     t.like(reportOf(daemon), { state: 'degraded', fault_count: 1 })
+    t.notRegex(reportOf(daemon)?.last_fault?.where ?? 'a call by', /^a call by|@1$/u, 'it names the contribution')
     t.regex(reportOf(daemon)?.last_fault?.message ?? '', says)
     const charged = daemon.daemon.view.plugins().filter(({ fault_count }) => fault_count > 0)
     t.deepEqual(

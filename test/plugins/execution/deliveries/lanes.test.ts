@@ -86,7 +86,17 @@ const lane = ({ deliver, disk = async () => {}, from = delivery }: Wish) => {
 }
 
 test('an answer of a reply plugin that is no outcome costs an attempt and holds nobody', async (t) => {
-  for (const answer of [undefined, {}, { type: 'gone' }, { type: 'retry' }, { type: 'terminal', code: 7 }]) {
+  const answers = [
+    undefined,
+    {},
+    { type: 'gone' },
+    { type: 'retry' },
+    { type: 'retry', code: 'busy', retry_after_ms: -1 },
+    { type: 'retry', code: 'Bad Code \u001b[31m' },
+    { type: 'terminal', code: 7 },
+    { type: 'terminal', code: 'no such box' },
+  ]
+  for (const answer of answers) {
     const { worker, until } = lane({ deliver: () => Promise.resolve(answer) })
     const stop = worker.start()
     t.like(await until('dead_lettered'), { attempts: 2, last_error: 'reply_plugin_failed' }, JSON.stringify(answer))

@@ -39,15 +39,16 @@ const start = async (t: ExecutionContext, play: Play, runs: Record<string, numbe
 const minute = { model_retry_max_ms: 60_000 }
 const down = (): ReturnType<Play> => [fails(true, 'It is down.', 60_000)]
 
-test('the wait before another attempt doubles up to its limit, unless the provider asks for a time', (t) => {
+test('the wait before another attempt doubles up to its limit, unless the provider asks for a longer one', (t) => {
   const failure = { class: 'overloaded', retryable: true, message: 'It is busy.' } as const
   const bounds = { base: 500, max: 3000 }
   t.deepEqual(
     [1, 2, 3, 4, 5].map((attempt) => retryDelay(failure, attempt, bounds)),
     [500, 1000, 2000, 3000, 3000],
   )
-  t.is(retryDelay({ ...failure, retry_after_ms: 1200 }, 4, bounds), 1200)
-  t.is(retryDelay({ ...failure, retry_after_ms: 0 }, 4, bounds), 0)
+  t.is(retryDelay({ ...failure, retry_after_ms: 1200 }, 1, bounds), 1200)
+  t.is(retryDelay({ ...failure, retry_after_ms: 1200 }, 4, bounds), 3000, 'ours is longer than what it asks for')
+  t.is(retryDelay({ ...failure, retry_after_ms: 0 }, 1, bounds), 500, 'a server that is busy is not asked at once')
   t.is(retryDelay({ ...failure, retry_after_ms: 60_000 }, 1, bounds), 60_000, 'what it asks for is longer than ours')
   t.is(retryDelay({ ...failure, retry_after_ms: 31_536_000_000 }, 1, bounds), 300_000)
 })

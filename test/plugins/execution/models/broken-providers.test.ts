@@ -142,6 +142,43 @@ test('models-80: a stream that is none fails its run, and its plugin is charged'
   }
 })
 
+test('models-84: a provider of others writes to nothing that others are told, and to nothing that it has yielded', async (t) => {
+  const daemon = await start(t, ['shows', 'writes', 'writes_later'])
+  const response_format = { type: 'structured_json', schema: { type: 'object', properties: {} } }
+  const shown = async () => (await run(daemon, { content: 'first', provider: 'shows' }, 'completed')).outputs[0].content
+  await shown()
+  await run(daemon, { provider: 'writes', generation: { response_format } }, 'failed')
+  t.is((await run(daemon, { provider: 'writes' }, 'completed')).outputs[0].content, 'Well.')
+  t.is((await run(daemon, { provider: 'writes_later' }, 'completed')).outputs[0].content, 'Well.')
+  const seen = await shown()
+  t.notRegex(seen, /CHANGED/u)
+  t.is(JSON.parse(seen).messages[0].content[0].text, 'first')
+  t.deepEqual(charged(daemon), [])
+})
+
+const contradictions = {
+  ends_other: 'done says other, and there are calls',
+  ends_paused: 'done says paused, and there are calls',
+  ends_calls: 'done says tool_calls, and there is no call',
+  shows_more: 'its text_deltas say other words than its text parts',
+  shows_else: 'its text_deltas say other words than its text parts',
+}
+
+test('models-85: an answer that is otherwise than its end or its deltas say is a fault of its provider, and acts on nothing', async (t) => {
+  const daemon = await start(t, [...Object.keys(contradictions), 'shows_same'])
+  for (const [id, wrong] of Object.entries(contradictions)) {
+    const { error } = await run(daemon, { provider: id }, 'completed', 'failed')
+    t.is(
+      error,
+      `model_provider_fault: The provider ${id} gave an answer that breaks the contract of providers: ${wrong}.`,
+    )
+    isCharged(t, daemon, new RegExp(wrong, 'u'), id)
+  }
+  const { session } = (await daemon.request('GET', '/v1/sessions/s1/events')).body
+  t.false(session.journal.some(({ type }: any) => type === 'outcome'))
+  t.is((await run(daemon, { provider: 'shows_same' }, 'completed', 'failed')).status, 'completed')
+})
+
 test('models-12: a route whose provider broke its contract is told as a fault of its plugin', async (t) => {
   for (const [id, message] of [
     ['stream_thrown', /The last call failed. The provider stream_thrown failed in an unexpected way\.$/u],

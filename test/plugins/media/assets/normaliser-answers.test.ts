@@ -30,6 +30,7 @@ const wrong: Readonly<Record<string, () => unknown>> = {
   words: () => ({ bytes, text: 'hello' }),
   utf8: () => ({ bytes, text: Buffer.from([0xff]) }),
   preview: () => ({ bytes, preview: 'x' }),
+  null: () => ({ bytes, preview: null }),
   type: () => ({ bytes, preview: { media_type: 'image/png\r\nX: y', bytes } }),
   hang: () => new Promise(() => {}),
 }
@@ -44,6 +45,7 @@ test.serial(
       t.deepEqual(codeOf(refused), [503, 'plugin_failed'], name)
       t.true(refused.body.detail.includes(`The plugin ${asTold} failed in normalise of asset-normalisers@1`))
       charged(t, daemon, 'normalise of asset-normalisers@1', name)
+      t.notRegex(faultsOf(daemon).last?.message ?? '', /Cannot /u, name)
     }
     t.deepEqual((await daemon.request('GET', '/v1/assets')).body, [])
   },

@@ -219,6 +219,7 @@ test.serial(
         kind: async () => ({ type: 'banana' }),
         text: transcript({ text: 7 }),
         words: transcript({ words: [{ text: 7, start_ms: 'a' }] }),
+        backwards: transcript({ words: [{ text: 'a', start_ms: 500, end_ms: 100 }] }),
         usage: transcript({ usage: { input_tokens: -1, output_tokens: 1 } }),
         message: async () => ({ type: 'failed', retryable: true, message: 7 }),
         large: transcript({ text: 'x'.repeat(9_000_000) }),
@@ -242,6 +243,24 @@ test.serial('derivations-25: a sound that has its words needs no plan of a trans
   say({ 'plan of transcribers@1': broken })
   t.like((await derive(daemon, sound)).body, { status: 'completed' })
   charged(t, daemon, 'plan of transcribers@1')
+  t.is(faultsOf(daemon).last?.where, 'plan of transcribers@1 told')
+})
+
+test.serial('derivations-25: a plan that fails is charged once for a request', async (t) => {
+  const daemon = await startAsTold(t)
+  const sound = await storeSound(daemon)
+  say({ 'plan of transcribers@1': broken })
+  const faultCount = (): number => daemon.daemon.view.plugins().find(({ id }) => id === asTold)?.fault_count ?? 0
+  const wish = { profile: 'canonical_text', subject: sound }
+  for (const [query, body] of [
+    ['', wish],
+    ['?force_refresh=true', wish],
+    ['', { ...wish, transcription: { language: 'en' } }],
+  ] as const) {
+    const before = faultCount()
+    t.is((await daemon.request('POST', `/v1/derivations${query}`, body)).status, 503)
+    t.is(faultCount(), before + 1, JSON.stringify([query, body]))
+  }
 })
 
 test('derivations-25: the first transcriber that has a plan is asked, and one that fails is passed over', (t) => {
@@ -253,7 +272,7 @@ test('derivations-25: the first transcriber that has a plan is asked, and one th
   const [idle, able] = [transcriber('idle', () => 'it sleeps'), transcriber('able', () => plan)]
   const planOf = (...transcribers: Transcriber[]) =>
     createSpeech(unsafeCast({ transcribers: () => transcribers })).plan()
-  t.is(planOf(failing, idle, able), plan)
+  t.like(planOf(failing, idle, able), { transcriber: { id: 'able' }, plan })
   for (const none of [planOf(failing, idle), planOf(idle, failing)]) t.like(none, { code: 'plugin_failed' })
   t.like(planOf(idle), { code: 'transcription_unavailable' })
 })

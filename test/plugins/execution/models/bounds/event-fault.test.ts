@@ -1,6 +1,6 @@
 import test from 'ava'
-import { eventFault } from '../../../../../plugins/execution/models/bounds/event-fault.js'
-import { callTool, done, scriptedProvider, text } from '../../../../../plugins/providers/scripted/contract.js'
+import { eventFault, foreignEventFault } from '../../../../../plugins/execution/models/bounds/event-fault.js'
+import { callTool, done, fails, scriptedProvider, text } from '../../../../../plugins/providers/scripted/contract.js'
 import { startTestDaemon } from '../../../../support/daemon.js'
 import { openSession, submit, until } from '../../../../support/runs.js'
 
@@ -33,6 +33,7 @@ const broken: readonly [unknown, string][] = [
   [{ ...done(), usage: { input_tokens: 1e13, output_tokens: 1 } }, 'usage.input_tokens must be at most 1000000000000'],
   [{ ...done(), usage: { input_tokens: 1, output_tokens: 1e300 } }, 'usage.output_tokens must'],
   [{ type: 'done', outcome: 'failed', failure: { class: 'odd', retryable: true, message: '' } }, 'failure.class must'],
+  [fails(true, 'It is busy.', -5), 'failure.retry_after_ms must be a number from 0'],
 ]
 
 test('models-76: an event of a provider that breaks the contract is told by its field, and each right one is taken', (t) => {
@@ -47,7 +48,8 @@ test('models-76: an event of a provider that breaks the contract is told by its 
     { ...done(), usage: { input_tokens: 1, output_tokens: 2, cached_input_tokens: undefined } },
     { type: 'done', outcome: 'failed', failure: { class: 'network', retryable: true, message: 'It is gone.' } },
   ]
-  for (const event of right) t.is(eventFault(event), undefined)
+  for (const event of right) t.is(eventFault(event) ?? foreignEventFault(event), undefined)
+  t.is(foreignEventFault(call({ more: 10n })), 'part must be a JSON value')
 })
 
 test('models-76: a broken answer fails its run by name, is asked for once, and nothing of it is kept', async (t) => {
