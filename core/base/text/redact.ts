@@ -154,9 +154,9 @@ const sure: readonly Shape[] = [...tokens, ...naming([assigned('='), ...written]
 const secretShapes: readonly Shape[] = [...tokens, ...named]
 
 /** What goes on as a call or a member is code. */
-const unlessCode = (found: string, name: unknown, mark: unknown, next: unknown): string => {
-  const begin = typeof mark === 'string' ? mark : ''
-  const isCode = next === '(' || next === '[' || !isMeant(String(name), found.slice(String(name).length + begin.length))
+const unlessCode: Shape['instead'] = (found, ...[name, mark, next]) => {
+  const begin = String(name).length + (typeof mark === 'string' ? mark.length : 0)
+  const isCode = next === '(' || next === '[' || !isMeant(String(name), found.slice(begin))
   return isCode ? found : afterName(found, name, mark)
 }
 const shapesInCode: readonly Shape[] = [...tokens, ...named.map(({ pattern }) => ({ pattern, instead: unlessCode }))]

@@ -1,7 +1,7 @@
 /** Secrets in arguments of programs and in text for a shell: what their own words tell to be secret. */
 import { secretsInAddress } from './in-address.js'
-import { schemedValues, secretsInFlags } from './in-flags.js'
-import { noValues, outer } from './said-secrets.js'
+import { secretsInFlags } from './in-flags.js'
+import { isOrdinary, valuesNamed, valuesOfScheme } from './named-values.js'
 import { tellsOfSecret } from './secret-names.js'
 import { shellCommands } from './shell-words.js'
 
@@ -12,11 +12,6 @@ const member = /"(?<name>[^"\\\s]{1,100})"\s{0,20}:\s{0,20}(?<value>"(?:[^"\\]|\
 
 /** Texts in texts that are read: `ssh host "sudo sh -c '…'"`. */
 const mostNested = 8
-
-/** Words of grammar and of what is said of secrets: `grep "password: required"` looks for one. */
-const ordinary = new Set(noValues)
-const isOrdinary = (value: string): boolean =>
-  value.split(/\s+/u).every((word) => ordinary.has(word.replaceAll(outer, '').toLowerCase()))
 
 export const secretsInArguments = (args: readonly string[]): string[] =>
   inCommand(args, mostNested).filter((value) => !isOrdinary(value))
@@ -31,7 +26,7 @@ const inCommand = (args: readonly string[], levels: number): string[] => [
 const inAssignment = (text: string, isInner = false): string[] => {
   const { name, value } = assigned.exec(text)?.groups ?? {}
   if (name === undefined || value === undefined) return []
-  return tellsOfSecret(name) ? schemedValues(value) : isInner ? [] : inAssignment(value, true)
+  return isInner || tellsOfSecret(name) ? valuesNamed(name, value) : inAssignment(value, true)
 }
 
 /** Of a text of many lines, each may be one; there its value may be quoted. */
@@ -43,7 +38,7 @@ const inLines = (text: string): string[] =>
 
 const inMembers = (text: string): string[] =>
   [...text.matchAll(member)].flatMap(({ groups: { name = '', value = '' } = {} }) =>
-    tellsOfSecret(name) ? schemedValues(unescaped(value)) : [],
+    valuesNamed(name, unescaped(value)),
   )
 /** What a quoted text says, as JSON reads it; if it is none, what stands between the quotes. */
 export const unescaped = (quoted: string): string => {
@@ -59,6 +54,7 @@ export const secretsInArgument = (arg: string): string[] => secretsInArguments([
 
 const inArgument = (arg: string, levels: number): string[] => [
   ...inAssignment(arg),
+  ...valuesOfScheme(arg),
   ...(arg.includes('\n') ? inLines(arg) : []),
   ...inMembers(arg),
   ...secretsInAddress(arg),

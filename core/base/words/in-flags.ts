@@ -1,11 +1,7 @@
 /** Secrets behind flags, in the arguments of one program. */
-import { tellsOfSecret } from './secret-names.js'
+import { passwordIn, valuesNamed } from './named-values.js'
 
-/** Behind the name of a scheme, such as `Bearer`, stands the secret itself. */
-const schemed = /^[A-Za-z][\w-]* +(?<rest>\S.*)$/su
-
-/** A value, and what stands in it behind the name of a scheme. */
-export const schemedValues = (value: string): string[] => [value, schemed.exec(value)?.groups?.['rest'] ?? value]
+export { schemedValues } from './named-values.js'
 
 const programs = (names: string): RegExp => new RegExp(`(?:^|/)(?:${names})$`, 'u')
 const userAndPassword = 'name:password'
@@ -47,14 +43,13 @@ const flagsOf = (arg: string, previous = ''): readonly Flag[] => {
   ]
 }
 
-const ofUser = /^[^\s:/]+:(?<password>[^\s/]\S*)$/su
 const userFlag = /^(?:[uUa]|user|proxy-user|auth)$/u
 /** Words, ports, names of variables and paths. */
 const plain = /^(?:\p{L}+(?:[-_.]\p{L}+)*|[\d.:-]+|\$\{?\w+\}?|[\w.@~${}-]*(?:\/[\w.@~${}-]*)+)$/u
 
 /** The password of `-u name:password`. */
 const inUser = ({ name, value }: Flag, isTaken: boolean): string[] => {
-  const { password } = (userFlag.test(name) && ofUser.exec(value)?.groups) || {}
+  const password = userFlag.test(name) ? passwordIn(value) : undefined
   if (password === undefined) return []
   return isTaken || (name.startsWith('u') && !plain.test(password)) ? [password] : []
 }
@@ -74,7 +69,7 @@ export const secretsInFlags = (args: readonly string[], isUnnamed: boolean): str
       ...inUser(flag, isTaken(userAndPassword, at)),
       ...(isTaken(flag.name, at) ? inTaken(flag) : []),
       ...(isUnnamed ? inUnnamed(flag) : []),
-      ...(tellsOfSecret(flag.name) ? schemedValues(flag.value) : []),
+      ...valuesNamed(flag.name, flag.value),
     ]),
   )
 }

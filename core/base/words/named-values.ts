@@ -1,0 +1,58 @@
+/** What of a value is secret, as the name in front of it tells. */
+import { isChosen, isRandom } from './bare-secrets.js'
+import { isName } from './meant-values.js'
+import { noValues, outer, types } from './said-secrets.js'
+import { isSecretName, tellsOfSecret } from './secret-names.js'
+
+/** Behind the name of a scheme, such as `Bearer`, stands the secret itself. */
+const schemed = /^[A-Za-z][\w-]* +(?<rest>\S.*)$/su
+
+/** A value, and what stands in it behind the name of a scheme. */
+export const schemedValues = (value: string): string[] => [value, schemed.exec(value)?.groups?.['rest'] ?? value]
+
+const ofUser = /^[^\s:/]+:(?<password>[^\s/]\S*)$/su
+/** The password of `name:password`. */
+export const passwordIn = (value: string): string | undefined => ofUser.exec(value)?.groups?.['password']
+
+/** Places, variables and gaps in which somebody is to write. */
+const reference = /^(?:(?:~|\.{0,2})\/|\$\{?\w+\}?$|<[^<>]*>$|\{\{)/u
+const isReference = (value: string): boolean => reference.test(value) && !isRandom(value)
+
+/** Keys of ciphers and signatures may be phrases that somebody made up. */
+const cipher = /(?:crypt(?:ion)?|sign(?:ing)?|master|hmac|jwt|webhook|shared|session|cookie)[^A-Za-z]?key$/iu
+const [leastKey, leastPhrase] = [8, 12]
+/** A key may be one of a map, a table or a keyboard: that it is secret its value must tell, too. */
+const isOfLock = (name: string, value: string): boolean =>
+  !/key$/iu.test(name) ||
+  isSecretName(name) ||
+  isRandom(value) ||
+  (value.length >= leastKey && isChosen(value) && !isName(value)) ||
+  (value.length >= leastPhrase && cipher.test(name))
+
+const secretsOf = (name: string, value: string): string[] => {
+  if (!tellsOfSecret(name) || isReference(value) || !isOfLock(name, value)) return []
+  const values = schemedValues(value)
+  if (/cookies?$/iu.test(name))
+    return [...values, ...value.split(';').map((pair) => pair.slice(pair.indexOf('=') + 1).trim())]
+  const isLogin = /(?:auth|authorization|cred(?:ential)?s?)$/iu.test(name)
+  return isLogin ? [...values, ...values.flatMap((each) => passwordIn(each) ?? [])] : values
+}
+
+/** Words of grammar and of what is said of secrets: `grep "password: required"` looks for one. */
+const ordinary = new Set([...noValues, ...types])
+export const isOrdinary = (value: string): boolean =>
+  value.split(/\s+/u).every((word) => ordinary.has(word.replaceAll(outer, '').toLowerCase()))
+
+/** What its name tells to be secret of a value, as a whole and by itself: a name of several tells of each. */
+export const valuesNamed = (name: string, value: string): string[] => {
+  const single = name.replace(/(?<=key|token|password|secret)s$/iu, '')
+  if (single === name) return secretsOf(name, value).filter((each) => !isOrdinary(each))
+  return value.split(/[\s,;]+/u).flatMap((each) => (/^\d+$/u.test(each) ? [] : valuesNamed(single, each)))
+}
+
+const bearer = /^(?:bearer|basic) +(?<rest>\S{6,})$/iu
+/** `Bearer x`, whatever its name is; what is basic may also be words. */
+export const valuesOfScheme = (value: string): string[] => {
+  const rest = bearer.exec(value)?.groups?.['rest']
+  return rest === undefined || isReference(rest) || (/^basic/iu.test(value) && !/[\dA-Z=]/u.test(rest)) ? [] : [rest]
+}
