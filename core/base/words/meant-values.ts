@@ -7,6 +7,8 @@ import { isMixed, outer } from './said-secrets.js'
 
 /** Variables, templates, pointers, calls and members. */
 const code = /^[$<{%*&!]|[()[\]{}]|^[\p{L}_$][\w$]*(?:(?:\?\.|\.|::|->)[\p{L}_$][\w$]*)+$/u
+export const isCode = (value: string): boolean => code.test(value)
+
 /** What a person calls something: words, a number within or behind them, also of a file. */
 const called =
   /^[A-Za-z]+(?:[-_./:+][A-Za-z]+)*(?:[-_.]v?\d{1,5}(?:\.\d{1,4}){0,2}|\d{1,5}[A-Za-z]*)?(?:\.[a-z]{1,4})?$/u
@@ -26,7 +28,7 @@ const isMade = (word: string, name: string): boolean =>
 
 /** `name` is all that stands in front of the value, such as `api_key: `. Takes linear time. */
 export const isMeant = (name: string, value: string): boolean => {
-  if (place.test(name)) return !code.test(value) && !example.test(value)
-  if (ofPassword.test(name) && isChosenPassword(value)) return !code.test(value)
-  return value.split(/[\s;=&,]+/u).some((word) => !code.test(word) && isMade(word.replaceAll(outer, ''), name))
+  if (place.test(name)) return !isCode(value) && !example.test(value)
+  if (ofPassword.test(name) && isChosenPassword(value)) return !isCode(value)
+  return value.split(/[\s;=&,]+/u).some((word) => !isCode(word) && isMade(word.replaceAll(outer, ''), name))
 }

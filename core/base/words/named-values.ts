@@ -2,7 +2,7 @@
 import { isChosen, isRandom } from './bare-secrets.js'
 import { isName } from './meant-values.js'
 import { noValues, outer, types } from './said-secrets.js'
-import { isSecretName, tellsOfSecret } from './secret-names.js'
+import { isSecretKey, tellsOfSecret } from './secret-names.js'
 
 /** Behind the name of a scheme, such as `Bearer`, stands the secret itself. */
 const schemed = /^[A-Za-z][\w-]* +(?<rest>\S.*)$/su
@@ -14,9 +14,10 @@ const ofUser = /^[^\s:/]+:(?<password>[^\s/]\S*)$/su
 /** The password of `name:password`. */
 export const passwordIn = (value: string): string | undefined => ofUser.exec(value)?.groups?.['password']
 
-/** Places, variables and gaps in which somebody is to write. */
-const reference = /^(?:(?:~|\.{0,2})\/|\$\{?\w+\}?$|<[^<>]*>$|\{\{)/u
-const isReference = (value: string): boolean => reference.test(value) && !isRandom(value)
+/** Places, variables, what a shell puts in their place, and gaps in which somebody is to write. */
+const variable = /^\$(?:\{\w+\}|[A-Z_][A-Z0-9_]*|[a-z_]+)$/u
+const reference = /^(?:(?:~|\.{0,2})\/|["']?(?:\$\(|`)|<[^<>]*>$|\{\{)/u
+const isReference = (value: string): boolean => variable.test(value) || (reference.test(value) && !isRandom(value))
 
 /** Keys of ciphers and signatures may be phrases that somebody made up. */
 const cipher = /(?:crypt(?:ion)?|sign(?:ing)?|master|hmac|jwt|webhook|shared|session|cookie)[^A-Za-z]?key$/iu
@@ -24,24 +25,31 @@ const [leastKey, leastPhrase] = [8, 12]
 /** A key may be one of a map, a table or a keyboard: that it is secret its value must tell, too. */
 const isOfLock = (name: string, value: string): boolean =>
   !/key$/iu.test(name) ||
-  isSecretName(name) ||
+  isSecretKey(name) ||
   isRandom(value) ||
   (value.length >= leastKey && isChosen(value) && !isName(value)) ||
   (value.length >= leastPhrase && cipher.test(name))
 
+/** What is written behind a variable, as in `$BEGIN-x`. */
+const behindVariable = (value: string): string[] => {
+  const rest = /\$(?:\w+|\{\w+\})(?<rest>[^$]*)$/u.exec(value)?.groups?.['rest'] ?? ''
+  return rest === '' || isReference(rest) ? [] : [rest.replace(/^[-_.:]+/u, '')]
+}
+
 const secretsOf = (name: string, value: string): string[] => {
-  if (!tellsOfSecret(name) || isReference(value) || !isOfLock(name, value)) return []
   const values = schemedValues(value)
+  if (!tellsOfSecret(name) || values.some(isReference) || !isOfLock(name, value)) return []
+  const all = [...values, ...behindVariable(value)]
   if (/cookies?$/iu.test(name))
-    return [...values, ...value.split(';').map((pair) => pair.slice(pair.indexOf('=') + 1).trim())]
+    return [...all, ...value.split(';').map((pair) => pair.slice(pair.indexOf('=') + 1).trim())]
   const isLogin = /(?:auth|authorization|cred(?:ential)?s?)$/iu.test(name)
-  return isLogin ? [...values, ...values.flatMap((each) => passwordIn(each) ?? [])] : values
+  return isLogin ? [...all, ...values.flatMap((each) => passwordIn(each) ?? [])] : all
 }
 
 /** Words of grammar and of what is said of secrets: `grep "password: required"` looks for one. */
 const ordinary = new Set([...noValues, ...types])
 export const isOrdinary = (value: string): boolean =>
-  value.split(/\s+/u).every((word) => ordinary.has(word.replaceAll(outer, '').toLowerCase()))
+  variable.test(value) || value.split(/\s+/u).every((word) => ordinary.has(word.replaceAll(outer, '').toLowerCase()))
 
 /** What its name tells to be secret of a value, as a whole and by itself: a name of several tells of each. */
 export const valuesNamed = (name: string, value: string): string[] => {

@@ -59,9 +59,14 @@ const known = new RegExp(
     'row|i18n|translation) ?key$',
   'u',
 )
+const compound = compounds.map((name) => name.replaceAll(' ', '[^A-Za-z]?')).join('|')
+const compoundEnd = new RegExp(`(?:${compound})$`, 'iu')
+/** True for a key that is one of a lock: `api_key`, `SECRETKEY`. */
+export const isSecretKey = (name: string): boolean => compoundEnd.test(name)
+
 const tellingEnd = new RegExp(
   '(?:token|secret|password|passwd|passphrase|cred(?:ential)?s?|bearer|auth|authorization|cookie|session|signature|' +
-    `_pat|(?:^|[^A-Za-z])key|${compounds.map((name) => name.replaceAll(' ', '[^A-Za-z]?')).join('|')}|` +
+    `_pat|(?:^|[^A-Za-z])key|${compound}|` +
     '(?:^|[-_])(?:pass|pwd|pin|otp|jwt|dsn))$',
   'iu',
 )
