@@ -58,9 +58,10 @@ export const valuesNamed = (name: string, value: string): string[] => {
   return value.split(/[\s,;]+/u).flatMap((each) => (/^\d+$/u.test(each) ? [] : valuesNamed(single, each)))
 }
 
-const bearer = /^(?:bearer|basic) +(?<rest>\S{6,})$/iu
-/** `Bearer x`, whatever its name is; what is basic may also be words. */
+const scheme = /^(?:bearer|(?<isBasic>basic)) +(?!auth|tokens?$|scheme|header|realm)(?<rest>\S{6,})$/iu
+/** `Bearer x`, whatever its name is; what is basic may also be a word. */
 export const valuesOfScheme = (value: string): string[] => {
-  const rest = bearer.exec(value)?.groups?.['rest']
-  return rest === undefined || isReference(rest) || (/^basic/iu.test(value) && !/[\dA-Z=]/u.test(rest)) ? [] : [rest]
+  const { isBasic, rest } = scheme.exec(value)?.groups ?? {}
+  const isWord = isBasic !== undefined && rest !== undefined && !/\d|=|[a-z][A-Z]/u.test(rest)
+  return rest === undefined || isWord || isReference(rest) ? [] : [rest]
 }

@@ -124,7 +124,7 @@ const plain: readonly string[] = [
   'mkdir -p "$HOME/.cache"; mkdir -p ~/.cache; tsc -p tsconfig.json; docker compose -p my-app2 up',
   'docker run -p 8080:80 -p 127.0.0.1:5432:5432/tcp -u app:staff img; docker run -u 1000:100000 img',
   'true -p release -u main:production; grep -u user:src/main file; mkdir -p dist/mysql',
-  'AUTH=disabled node server.js; sort --key filename; psql --primary-key identifier; rg "token: string" src',
+  'AUTH=disabled node server.js; echo "Basic Authentication" "bearer tokens"; sort --key filename; psql --primary-key identifier; rg "token: string" src',
   'TOKEN="$(cat /run/secrets/token)" deploy production; TOKEN=$(vault kv get -field=password x/application) deploy',
   '[ "$AUTH" = "production" ] && echo staging; mysql -p$PASS shop_production; cp -rp source target',
   'curl -H "Authorization: Bearer $TOKEN" https://api.example.com/deployments; echo "$OUT" | grep password | sort',
