@@ -6,6 +6,7 @@
 import { environment, type Environment } from '../config.js'
 import { redactSecrets } from './shape/redact.js'
 import { secretsInAddress } from '../words/in-address.js'
+import { valuesNamed } from '../words/named-values.js'
 import { tellsOfSecret } from '../words/secret-names.js'
 
 const neverPassed =
@@ -47,7 +48,7 @@ export const secretsPassed = (pass: readonly string[], from: Environment = envir
   pass.flatMap((name) => {
     const value = from[name]
     if (value === undefined || value.startsWith('/')) return []
-    return tellsOfSecret(name) ? [value] : secretsInAddress(value)
+    return tellsOfSecret(name) ? valuesNamed(name, value) : secretsInAddress(value)
   })
 
 /** The part of an environment that may be passed on. */

@@ -1,5 +1,5 @@
 import { redactedTo } from '../words/redacted-to.js'
-import { redactSecrets } from './shape/redact.js'
+import { redactSecrets, redactSecretsInCode } from './shape/redact.js'
 import { visibleLine } from './visible.js'
 
 /** Text of others without secrets, known ones and such that are seen by their shape. */
@@ -7,6 +7,12 @@ export const withoutSecrets =
   (redact: (text: string) => string) =>
   (text: string): string =>
     redactSecrets(redact(text))
+
+/** The same for text that models work with: code in it stays whole. */
+export const withoutSecretsInCode =
+  (redact: (text: string) => string) =>
+  (text: string): string =>
+    redactSecretsInCode(redact(text))
 
 /** What a program of others wrote, for the log and for people: one line, `most` characters at most. */
 export const toldLine = (text: string, most: number, redact: (text: string) => string): string =>

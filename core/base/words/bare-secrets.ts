@@ -67,7 +67,8 @@ export const isRandom = (word: string): boolean => {
 }
 
 const bare = (word: string): string => word.replaceAll(outer, '')
-const isChosen = (word: string): boolean =>
+/** Letters and digits as in a password that somebody made up, and no name of what has digits. */
+export const isChosen = (word: string): boolean =>
   isMixed(word) && /\d/u.test(word) && !isOrdinary(word.toLowerCase()) && !technical.test(word)
 
 const some = (text: string, pattern: RegExp, holds: (found: RegExpExecArray) => boolean): boolean => {

@@ -1,5 +1,5 @@
 /** Secrets in an address: what stands before its `@`, and parameters whose names tell of one. */
-import { tellsOfSecret } from './secret-names.js'
+import { valuesNamed } from './named-values.js'
 
 const userinfo = /:\/\/(?<user>[^\s/:@?#]*)(?::(?<password>[^\s/@?#]*))?@/gu
 const parameter = /[?&#;](?<name>[^\s=&#;?]+)=(?<value>[^\s&#;"']+)/gu
@@ -12,11 +12,15 @@ const decoded = (text: string): string => {
   }
 }
 
+/** `sig` is a signature in addresses alone. */
+const isSecretParameter = (name: string, value: string): boolean =>
+  name === 'sig' || valuesNamed(name, value).length > 0
+
 /** As they are written and decoded, of all addresses in a text. Who has no password is named by a token. */
 export const secretsInAddress = (text: string): string[] => {
   const people = [...text.matchAll(userinfo)].map(({ groups }) => groups?.['password'] ?? groups?.['user'])
   const told = [...text.matchAll(parameter)].flatMap(({ groups }) =>
-    tellsOfSecret(decoded(groups?.['name'] ?? '')) ? [groups?.['value']] : [],
+    isSecretParameter(decoded(groups?.['name'] ?? ''), groups?.['value'] ?? '') ? [groups?.['value']] : [],
   )
   return [...people, ...told].flatMap((value) => (value === undefined ? [] : [value, decoded(value)]))
 }

@@ -19,13 +19,19 @@ const states =
   'secret private public external internal local shared personal temporary permanent unique random opaque numeric ' +
   'alphanumeric case-sensitive yes no true false ok okay fine done tbd todo unchanged out up jwt oauth oauth2 hex ' +
   'base64 uuid ssh sha256 totp mfa 2fa requis obligatoire incorrect faux erforderlich notwendig falsch richtig ' +
-  'sicher requerida obligatoria incorrecta correcta'
+  'sicher requerida obligatoria incorrecta correcta ' +
+  'on off enabled disabled default'
 /** Words that a sentence of some length hardly lacks, and that no wallet is recovered with. */
 const joints = words('the and not for from are was were been its who than may has have had our your his her')
 const [grammatical, plain] = [words(grammar), words(`${grammar} ${states}`)]
 
 /** Words that are no values, for those who look for values by a pattern. */
 export const noValues: readonly string[] = [...plain]
+
+/** What a value is of, in code and in schemas. */
+export const types: readonly string[] = [
+  ...words('string number integer boolean bool object array undefined any str int float'),
+]
 
 export const passwords =
   '(?<![0-9])p[a@4][s$5]{2}w(?:[o0]r)?d|pass(?:phrase|code)|mot de passe|(?:pass|kenn)wort|contrase[ñn]a|' +

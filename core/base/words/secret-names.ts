@@ -53,13 +53,26 @@ export const namesSecret = (line: string): boolean => {
 /** True for the name of a field whose value is a secret: `api_key`, `accessToken`, `DB_PASSWORD`. */
 export const isSecretName = (name: string): boolean => namesSecret(`${name}:x`) || /(?:^|[^a-z])secret$/iu.test(name)
 
+/** Keys that everybody may know; `monkey` is none at all. */
+const known = new RegExp(
+  '(?:^|[^a-z])(?:public|primary|foreign|sort|partition|routing|cache|hot|short ?cut|idempotency|unique|index|group|' +
+    'row|i18n|translation) ?key$',
+  'u',
+)
+const compound = compounds.map((name) => name.replaceAll(' ', '[^A-Za-z]?')).join('|')
+const compoundEnd = new RegExp(`(?:${compound})$`, 'iu')
+/** True for a key that is one of a lock: `api_key`, `SECRETKEY`. */
+export const isSecretKey = (name: string): boolean => compoundEnd.test(name)
+
 const tellingEnd = new RegExp(
-  `(?:${words.join('|')}|passwd|passphrase|credentials?|auth|authorization|cookie|session|signature|_pat|` +
+  '(?:token|secret|password|passwd|passphrase|cred(?:ential)?s?|bearer|auth|authorization|cookie|session|signature|' +
+    `_pat|(?:^|[^A-Za-z])key|${compound}|` +
     '(?:^|[-_])(?:pass|pwd|pin|otp|jwt|dsn))$',
   'iu',
 )
 /** True for the name of a variable or header whose value is likely a secret: `KEY`, `AUTHORIZATION`, `x-auth`. */
-export const tellsOfSecret = (name: string): boolean => tellingEnd.test(name)
+export const tellsOfSecret = (name: string): boolean =>
+  (tellingEnd.test(name) || /[a-z0-9]Key$/u.test(name)) && !known.test(wordsOf(name))
 
 const settingEnd = new RegExp(`(?:^|[-_])(?:${words.join('|')})$`, 'u')
 /** True for the name of a setting or a flag of ours that holds a secret: `secrets_key`, `http-admin-token`. */

@@ -13,7 +13,7 @@ import {
   record,
   refusedUrl,
   string,
-  tellsOfSecret,
+  valuesNamed,
   unsendableHeader,
   visibleLine,
   type Clock,
@@ -94,7 +94,7 @@ export const createReplyRoutes = ({ seal, secrets, clock }: ReplyRouteParts): Re
   })
   /** Those that are named like a secret are redacted: a content type is an ordinary word. */
   const guard = (headers: Readonly<Record<string, string>> = {}): (() => void) | undefined => {
-    const undo = Object.entries(headers).flatMap(([name, value]) => (tellsOfSecret(name) ? [secrets.guard(value)] : []))
+    const undo = Object.entries(headers).flatMap(([name, value]) => valuesNamed(name, value).map(secrets.guard))
     return undo.length === 0 ? undefined : () => undo.forEach((letGo) => letGo())
   }
   const opened = (written: Written): ReplyRoute | undefined => {

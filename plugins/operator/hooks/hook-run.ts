@@ -2,6 +2,7 @@
 import {
   digest,
   withoutSecrets,
+  withoutSecretsInCode,
   type Clock,
   type Ids,
   type Log,
@@ -208,7 +209,7 @@ export const askHook = async (
       const { ruling } = answered
       await conclude?.('done')
       await tellStrange(parts, attempted, { answered, attempts })
-      return ruling && shownRuling(ruling, withoutSecrets(parts.redact))
+      return ruling && shownRuling(ruling, withoutSecretsInCode(parts.redact))
     }
     // What its caller ended, or the stop of the daemon, is no failure of the hook.
     const isCut = caller.aborted || parts.ending.aborted

@@ -1,6 +1,6 @@
 /** What a line calls by a name, in whatever a program or a person writes that: code, settings, YAML, a shell. */
-import { unescaped } from '../../words/in-arguments.js'
-import { shellCommands } from '../../words/shell-words.js'
+import { unescaped } from '../../words/in-code.js'
+import { readShell } from '../../words/shell-words.js'
 import { entryName, memberName, type Named } from './told.js'
 
 const name = '(?<name>[A-Za-z_][\\w.-]{0,100})'
@@ -44,7 +44,7 @@ const variable = /^(?<name>[A-Za-z_]\w{0,100})=(?<rest>.+)$/gsu
 /** Variables as a shell reads them, where the line is no more than one command. */
 const inShell = (line: string): Named[] => {
   if (!/(?:^|[\s"'-])[A-Za-z_]\w{0,100}=\S/u.test(line)) return []
-  const commands = shellCommands(line.replace(/^[-\s]+/u, ''))
+  const { commands } = readShell(line.replace(/^[-\s]+/u, ''))
   return commands.length === 1 ? (commands[0] ?? []).flatMap((word) => allIn(word, variable)) : []
 }
 

@@ -1,5 +1,6 @@
 /** Whether a value is secret, by what it is called and by its look. */
 import { isRandom } from '../../words/bare-secrets.js'
+import { valuesNamed } from '../../words/named-values.js'
 import { noValues } from '../../words/said-secrets.js'
 import { isSecretName, tellsOfSecret } from '../../words/secret-names.js'
 import { shortestValue } from '../known/kin.js'
@@ -41,7 +42,8 @@ export const isTelling = (called: string): boolean => tellsOfSecret(unnumbered(c
 
 /** Called a password, it is one also where it is a word; `key: username` and `auth: required` are not. */
 const tells = (called: string, value: string): boolean =>
-  tellsOfSecret(called) && (!isWords(value) || isSecretName(called) || /(?:pass|passwd|pwd)$/iu.test(called))
+  valuesNamed(called, value).length > 0 &&
+  (!isWords(value) || isSecretName(called) || /(?:pass|passwd|pwd)$/iu.test(called))
 
 /** `POSTGRES_PASSWORD=postgres` is no secret. */
 const saysItsName = (called: string, value: string): boolean =>

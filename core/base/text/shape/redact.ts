@@ -8,6 +8,7 @@ import { anyOf } from './pattern.js'
 import { replacingAll, type Shape } from './replace.js'
 import { showsSecret } from '../../words/bare-secrets.js'
 import { likeLatin } from '../../words/like-latin.js'
+import { isMeant } from '../../words/meant-values.js'
 import { noValues, saysSecret } from '../../words/said-secrets.js'
 import { compounds } from '../../words/secret-names.js'
 import { atOnce, type Portions } from '../../turns.js'
@@ -118,7 +119,7 @@ const assigned = (sign: string): RegExp =>
   new RegExp(
     `(${names}(?:${quote})?[ \\t]{0,4}${sign}[ ` +
       `\\t]{0,4})(?!true\\b|false\\b|null\\b)(?:(${quote})(?!<redacted>)(?:(?!\\2).){1,4096}?(?=\\2)|` +
-      `(?!${said}[ \\t.,;]|${said}$)${plain})`,
+      `(?!${said}[ \\t.,;]|${said}$)${plain}(?=([([]?)))`,
     'giu',
   )
 /** Values that are secrets whatever they look like, because of how they are written. */
@@ -152,6 +153,14 @@ const sure: readonly Shape[] = [...tokens, ...naming([assigned('='), ...written]
 
 const secretShapes: readonly Shape[] = [...tokens, ...named]
 
+/** What goes on as a call or a member is code. */
+const unlessCode: Shape['instead'] = (found, ...[name, mark, next]) => {
+  const begin = String(name).length + (typeof mark === 'string' ? mark.length : 0)
+  const isCode = next === '(' || next === '[' || !isMeant(String(name), found.slice(begin))
+  return isCode ? found : afterName(found, name, mark)
+}
+const shapesInCode: readonly Shape[] = [...tokens, ...named.map(({ pattern }) => ({ pattern, instead: unlessCode }))]
+
 /**
  * The text with what has the shape of a secret replaced by `<redacted>`: keys, tokens, private keys, and values that
  * are called a password or token.
@@ -159,6 +168,12 @@ const secretShapes: readonly Shape[] = [...tokens, ...named]
 export const redactSecrets = (text: string): string => atOnce(redactingSecrets(text))
 /** The same in portions, for texts of any length. */
 export const redactingSecrets = (text: string): Portions<string> => replacingAll(text, secretShapes)
+
+/**
+ * The same for text that may be code and is to be used as it stands: behind the name of a secret that alone is replaced
+ * which is neither code nor a word or a type.
+ */
+export const redactSecretsInCode = (text: string): string => atOnce(replacingAll(text, shapesInCode))
 
 const squashed = anyOf(
   [

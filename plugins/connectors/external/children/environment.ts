@@ -1,5 +1,5 @@
 /** What the program of a connector sees (external-52). */
-import { childEnvironment, tellsOfSecret, type PassedEnvironment } from '../../../../core/plugin.js'
+import { childEnvironment, valuesNamed, type PassedEnvironment } from '../../../../core/plugin.js'
 import type { ChildLease } from './credentials.js'
 import { reservedVariables as reserved } from '../setup/kind.js'
 import type { ChildProcess } from '../setup/settings.js'
@@ -9,7 +9,7 @@ const opaque = /^[\w.:+=~-]{16,}$/u
 
 /** Values of its own variables that nobody is to read in what it writes. */
 export const hiddenIn = ({ env = {} }: Pick<ChildProcess, 'env'>): readonly string[] =>
-  Object.entries(env).flatMap(([name, value]) => (tellsOfSecret(name) || opaque.test(value) ? [value] : []))
+  Object.entries(env).flatMap(([name, value]) => [...valuesNamed(name, value), ...(opaque.test(value) ? [value] : [])])
 
 /** What the daemon tells a program. */
 export interface ChildFacts {

@@ -1,5 +1,5 @@
 /** What a command may say that is secret: what stands in its own text. */
-import { redactSecrets, secretsInArgument } from '../../../../core/plugin.js'
+import { redactSecrets, secretsInCommand } from '../../../../core/plugin.js'
 
 const words = /[^\s"'`(),;:<>[\]{}=@&|$\\]{8,}/gu
 const isPath = /^(?:~|\.{0,2})\//u
@@ -27,7 +27,7 @@ const known = new WeakMap<Commanded, readonly string[]>()
 /** Values that the words around them tell to be secret, and words that may be. */
 export const ownSecrets = (executor: Commanded): readonly string[] => {
   const { command } = executor
-  const found = known.get(executor) ?? [...secretsInArgument(command), ...wordsIn(command).filter(mayBeSecret)]
+  const found = known.get(executor) ?? [...secretsInCommand(command), ...wordsIn(command).filter(mayBeSecret)]
   known.set(executor, found)
   return found
 }

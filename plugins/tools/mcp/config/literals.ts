@@ -1,10 +1,9 @@
 /** Values that stand in the list itself: those whose names tell of a secret are known as secrets (mcp-4). */
 import {
-  schemedValues,
   secretsInAddress,
   secretsInArgument,
   secretsInArguments,
-  tellsOfSecret,
+  valuesNamed,
   type List,
   type Secrets,
 } from '../../../../core/plugin.js'
@@ -19,9 +18,10 @@ export const literalsIn = (texts: readonly string[]): string[] => [
 /** Values of an entry that its own names tell to be secret, in every form in which a program may say them. */
 export const literalsOf = ({ env, headers, args, url = '' }: ServerEntry): string[] => [
   // A variable or a header may have in it what an argument has: an address, options, text for a shell.
-  ...[...Object.entries(env), ...Object.entries(headers)].flatMap(([name, value]) =>
-    tellsOfSecret(name) ? schemedValues(value) : secretsInArgument(value),
-  ),
+  ...[...Object.entries(env), ...Object.entries(headers)].flatMap(([name, value]) => [
+    ...valuesNamed(name, value),
+    ...secretsInArgument(value),
+  ]),
   ...secretsInArguments(args),
   ...secretsInAddress(url),
 ]

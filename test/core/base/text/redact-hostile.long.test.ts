@@ -1,5 +1,5 @@
 import test from 'ava'
-import { looksSecret, redactPii, redactSecrets } from '../../../../core/base/text/shape/redact.js'
+import { looksSecret, redactPii, redactSecrets, redactSecretsInCode } from '../../../../core/base/text/shape/redact.js'
 import { isLinear } from '../../../support/linear.js'
 
 const hostile = [
@@ -79,6 +79,7 @@ for (const part of hostile) {
     const read = (size: number): void => {
       const text = part.repeat(Math.ceil(size / part.length))
       redactPii(redactSecrets(text))
+      redactSecretsInCode(text)
       looksSecret(text)
     }
     t.true(isLinear(read, 300_000))

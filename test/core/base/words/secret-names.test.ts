@@ -29,9 +29,29 @@ test('names of variables and headers that tell of a secret', (t) => {
     'GITHUB_PAT',
     'PIN',
     'DB_PASS',
+    'OPENAI_KEY',
+    'APIKEY',
+    'accountKey',
+    'x-api-key',
+    'oauth2-bearer',
+    'creds',
   ])
     t.true(tellsOfSecret(name), name)
-  for (const name of ['KEYBOARD', 'AUTHOR', 'COMPASS', 'COMPASS_MODE', 'NODE_ENV', 'accept'])
+  for (const name of [
+    'MONKEY',
+    'TURKEY',
+    'HOTKEY',
+    'hot-key',
+    'CACHE_KEY',
+    'publicKey',
+    'primary_key',
+    'KEYBOARD',
+    'AUTHOR',
+    'COMPASS',
+    'COMPASS_MODE',
+    'NODE_ENV',
+    'accept',
+  ])
     t.false(tellsOfSecret(name), name)
 })
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { parse, unsafeCast, type Json } from '../../../../core/plugin.js'
+import { parse, shellWord, unsafeCast, type Json } from '../../../../core/plugin.js'
 import { rootTag } from '../../../../core/processes/marker.js'
 import { readProcesses } from '../../../../core/state/root/process-table.js'
 import { HookInvocation } from '../../../../plugins/operator/hooks/invocation.js'
@@ -363,6 +363,14 @@ test('hooks-36: a text that a hook adds is kept, shown and told to the model wit
   )
   t.regex(said[0] ?? '', /be kind, \[redacted\] <redacted> \[redacted\]/u)
   for (const one of ['sesame-canary-1', 'ghp_abc', value]) t.false(said.join('').includes(one), one)
+})
+
+test('hooks-36: code that a hook adds or gives as its reason reaches the model whole', async (t) => {
+  const { set, run, outcomes } = await daemonWith(t)
+  const code = 'def f(token: str, password: str): token = getToken(id)'
+  await set({ pre_tool_use: [command(`echo ${shellWord(`${code} ghp_abcdefghijklmnop1234`)} >&2; exit 2`)] })
+  await run()
+  t.is((await outcomes()).at(-1).output.error.reason, `${code} <redacted>`)
 })
 
 test('hooks-36: why a command failed is told with the last lines of its standard error, without secrets', async (t) => {

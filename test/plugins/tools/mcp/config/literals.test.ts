@@ -26,6 +26,16 @@ const args: readonly (readonly string[])[] = [
   [`https://x.example/?a=1&api_key=${secret}`],
   [`--url=https://x.example/mcp?access_token=${secret}#top`],
   [`postgres://user:${secret}@x.example/db`],
+  ['-su', `bob:${secret}`],
+  ['--set', `x=1,db.password=${secret}`],
+  ['--oauth2-bearer', secret],
+  [`--//r/:_authToken=${secret}`],
+  [`--opts={"list":{"apiKey":["x","${secret}"]}}`],
+  [`--creds=bob:${secret}`],
+  [`--api-key=\${X:-${secret}}`],
+  ['--cookie', `sid=${secret}`],
+  ['--config', `[x]\ntoken = "${secret}"\n`],
+  [`https://x.example/?sig=${secret}`],
   [`--repository`, `https://${secret}@x.example/r.git`],
 ]
 for (const given of args)
@@ -36,6 +46,8 @@ const values: readonly string[] = [
   `postgres://user:${secret}@x.example/db`,
   `https://x.example/?api_key=${secret}`,
   `Server=x;User=y;Password=${secret}`,
+  `Bearer ${secret}`,
+  `//r/:_authToken=${secret}`,
   `-Xmx1g -Dapi.token=${secret} -Dcolour=red`,
 ]
 for (const value of values)
@@ -57,11 +69,34 @@ test('mcp-4: what no name tells of stays an ordinary word', (t) => {
     found({ command: 'npx', args: [...ordinary, '--session', '/var/lib/x', 'https://x.example:1/a?b=c'] }),
     [],
   )
-  const env = { COLOUR: 'vermilion', HOME_PAGE: 'https://x.example/a?page=1', OPTIONS: '-Xmx1g -Dcolour=red' }
+  const env = {
+    MODE_KEY: 'production',
+    HOT_KEY: 'escape',
+    COLOUR: 'vermilion',
+    HOME_PAGE: 'https://x.example/a?page=1',
+    OPTIONS: '-Xmx1g -Dcolour=red',
+  }
   t.deepEqual(found({ command: 'x', env }), [])
 })
 
 test('mcp-4: an argument of any form is looked through in no more time than its length asks for', (t) => {
-  for (const piece of ['a=', '://', "' ", '&x=', '--token ', '"$(', '"`', '<<a\n', 'mysql -px ', '"a":"', 'a: b\n'])
+  for (const piece of [
+    'a=',
+    '://',
+    "' ",
+    '&x=',
+    '--token ',
+    '"$(',
+    '"`',
+    '<<a\n',
+    'mysql -px ',
+    '"a":"',
+    'a: b\n',
+    '$(',
+    '{a,',
+    'a=(b ',
+    'a|',
+    'a=1,',
+  ])
     t.true(Array.isArray(found({ command: 'x', args: [piece.repeat(131_072 / piece.length)] })), piece)
 })
