@@ -48,7 +48,11 @@ export const passingAnswer = async (
   if (body === null) return answer
   const type = typeOf(answer)
   if (ok && type === 'text/event-stream') return new Response(passingEvents(body, parts), { status, headers })
+  if (ok && id !== undefined && type !== 'application/json') {
+    await body.cancel()
+    throw fault(`it answered with ${type ?? 'nothing that has a type'}, as no MCP server does: see url of its table`)
+  }
   const whole = await wholeOf(body)
-  const text = ok && id !== undefined && type === 'application/json' ? messagesText(whole, id) : whole
+  const text = ok && id !== undefined ? messagesText(whole, id) : whole
   return new Response(text, { status, headers })
 }

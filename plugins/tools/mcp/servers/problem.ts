@@ -10,9 +10,9 @@ export interface ServerProblem {
 }
 
 export const problemOf = async (error: unknown, redact: (text: string) => string): Promise<ServerProblem> => {
-  const { reason } = failureOf(await loadKit(), error)
+  const { type, reason } = failureOf(await loadKit(), error)
   const code = error instanceof Problem ? error.code : mcpErrors.mcp_connection_failed.code
-  return { code, message: shownReason(reason, redact) }
+  return { code, message: shownReason(type === 'refused' ? `it answered with an error: ${reason}` : reason, redact) }
 }
 
 /** What a request came to that was not answered. */

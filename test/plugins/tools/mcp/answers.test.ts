@@ -1,5 +1,8 @@
 /** What is told of servers that answer with what is no result, or list what is no tool. */
+import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { createCommandLine } from '../../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
@@ -95,4 +98,56 @@ test('mcp-2: a server that does not answer the handshake with a result is told s
     const { problem } = await serverIn(daemon, name, 'waiting')
     t.is(problem, 'it answered initialize with something that is no result')
   }
+})
+
+/** Answers every request as its path says: a status, and where to. */
+const statusServer = async (t: ExecutionContext): Promise<string> => {
+  const server = createServer(({ url = '' }, response) => {
+    const [, status, location = ''] = /^\/(\d+)(?:\/(.*))?$/u.exec(url) ?? []
+    const headers = location === '' ? {} : { location: decodeURIComponent(location) }
+    response.writeHead(Number(status), { 'content-type': 'text/html', ...headers }).end(status === '500' ? 'boom' : '')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('mcp-2: a server over HTTP that lets nobody in is told with what helps, in the words of its table', async (t) => {
+  const base = await statusServer(t)
+  const at = (path: string, more: object = {}) => ({ url: `${base}/${path}`, allow_private_network: true, ...more })
+  const isOut = 'and so does not let the daemon in'
+  process.env['MCP_ANSWERS_TOKEN'] = 'sesame-answers'
+  const elsewhere = encodeURIComponent('https://u:p@elsewhere.example/mcp?key=1#x')
+  const told: Readonly<Record<string, readonly [entry: object, problem: string]>> = {
+    nobody: [
+      at('401'),
+      `it answered with status 401, ${isOut}: name a secret in bearer_token_secret_ref of its table, or an account in oauth_slot_ref`,
+    ],
+    bearer: [
+      at('403', { bearer_token_env_var: 'MCP_ANSWERS_TOKEN' }),
+      `it answered with status 403, ${isOut}: set the variable MCP_ANSWERS_TOKEN to what it takes where the daemon is started (bearer_token_env_var of its table)`,
+    ],
+    header: [
+      at('401', { http_header_secret_refs: { 'x-key': 'mcp.key' } }),
+      `it answered with status 401, ${isOut}: store what it takes with holdfast mcp auth set --stdin mcp.key (http_header_secret_refs of its table)`,
+    ],
+    moved: [
+      at(`302/${elsewhere}`),
+      'it answered with status 302, a redirect to https://elsewhere.example/mcp that is not followed: put that into url of its table if it is the right server',
+    ],
+    page: [at('200'), 'it answered with text/html, as no MCP server does: see url of its table'],
+    broken: [at('500'), 'it answered with status 500: boom'],
+    gone: [at('404'), 'it answered with status 404'],
+  }
+  const root = await freshRoot()
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  const daemon = await startTestDaemon(t, { root })
+  const slot = { slot_id: 'mcp.key', state: { value: 'sesame-of-answers' } }
+  t.true((await daemon.request('POST', '/v1/runtime/secrets', slot)).status < 300)
+  await writeServers(root, Object.fromEntries(Object.entries(told).map(([name, [entry]]) => [name, entry])))
+  for (const [name, [, problem]] of Object.entries(told))
+    t.is((await serverIn(daemon, name, 'waiting')).problem, problem)
 })
