@@ -3,6 +3,7 @@ import {
   array,
   commandLine,
   defineCommand,
+  fieldSchemas,
   integer,
   jsonObject,
   open,
@@ -10,6 +11,7 @@ import {
   parse,
   string,
   visibleLine,
+  type AnyStruct,
   type Command,
   type CommandFlag,
   type CommandInput,
@@ -18,6 +20,9 @@ import {
   type JsonObject,
   showTime,
 } from '../../../core/plugin.js'
+import { RunMemoryPolicy } from '../../execution/memory/contract.js'
+import { ToolLimitsView } from '../../execution/tools/contract.js'
+import { flagOfField } from './settings/field-flag.js'
 import { Changed, changeFields, changeFlags, sendChange, showChanged, valueOf } from './settings/setting-command.js'
 
 const base = '/v1/runtime'
@@ -62,42 +67,49 @@ const groupCommands = (form: {
   readonly path: string
   readonly member: string
   readonly what: string
-  readonly names: readonly string[]
-}): readonly Command[] => [
-  defineCommand({
-    path: ['runtime', form.path, 'get'],
-    route: `GET ${base}/${form.path}`,
-    summary: `Shows ${form.what}.`,
-    run: ({ client }) => client.get(`${base}/${form.path}`),
-  }),
-  defineCommand({
-    path: ['runtime', form.path, 'set'],
-    route: `POST ${base}/${form.path}`,
-    summary: `Changes ${form.what}; what is not named stays as it is.`,
-    flags: {
-      ...Object.fromEntries(
-        form.names.map((name) => [flagOf(name), { kind: 'text', value: 'value', summary: `Sets ${name}.` } as const]),
+  /** Of its values, each with what it means. */
+  readonly struct: AnyStruct
+}): readonly Command[] => {
+  const schemas = Object.entries(fieldSchemas(form.struct))
+  const names = schemas.map(([name]) => name)
+  const flags = schemas.map(([name, schema]) => [flagOf(name), flagOfField(schema)] as const)
+  return [
+    defineCommand({
+      path: ['runtime', form.path, 'get'],
+      route: `GET ${base}/${form.path}`,
+      summary: `Shows ${form.what}.`,
+      run: ({ client }) => client.get(`${base}/${form.path}`),
+    }),
+    defineCommand({
+      path: ['runtime', form.path, 'set'],
+      route: `POST ${base}/${form.path}`,
+      summary: `Changes ${form.what}; what is not named stays as it is.`,
+      flags: {
+        ...Object.fromEntries(flags.map(([name, { flag }]) => [name, flag])),
+        ...changeFlags,
+      },
+      choices: Object.fromEntries(
+        flags.flatMap(([name, { choices }]) => (choices.length === 0 ? [] : [[name, choices]])),
       ),
-      ...changeFlags,
-    },
-    oneOf: form.names.map((name) => `--${flagOf(name)}`),
-    fields: {
-      ...changeFields,
-      ...Object.fromEntries(form.names.map((name) => [`body.${form.member}.${name}`, `--${flagOf(name)}`])),
-    },
-    run: (input) =>
-      sendChange(input, form.path, {
-        [form.member]: Object.fromEntries(
-          form.names.flatMap((name) => {
-            const given = input.flags[flagOf(name)]
-            return typeof given === 'string' ? [[name, valueOf(given)]] : []
-          }),
-        ),
-      }),
-    answer: Changed,
-    show: showChanged,
-  }),
-]
+      oneOf: names.map((name) => `--${flagOf(name)}`),
+      fields: {
+        ...changeFields,
+        ...Object.fromEntries(names.map((name) => [`body.${form.member}.${name}`, `--${flagOf(name)}`])),
+      },
+      run: (input) =>
+        sendChange(input, form.path, {
+          [form.member]: Object.fromEntries(
+            names.flatMap((name) => {
+              const given = input.flags[flagOf(name)]
+              return typeof given === 'string' ? [[name, valueOf(given)]] : []
+            }),
+          ),
+        }),
+      answer: Changed,
+      show: showChanged,
+    }),
+  ]
+}
 
 const Prompt = open({ system_prompt: optional(jsonObject()) })
 
@@ -242,29 +254,12 @@ export const commands: readonly Command[] = [
     path: 'tool-limits',
     member: 'limits',
     what: 'the limits of tool calls',
-    names: [
-      'max_input_bytes',
-      'max_output_bytes',
-      'max_result_envelope_bytes',
-      'max_timeout_ms',
-      'max_parallel_tools',
-      'max_calls_per_turn',
-      'max_cumulative_output_bytes',
-      'max_cumulative_result_envelope_bytes',
-      'max_sandbox',
-    ],
+    struct: ToolLimitsView,
   }),
   ...groupCommands({
     path: 'run-memory-policy',
     member: 'policy',
     what: 'what is remembered of runs',
-    names: [
-      'enabled',
-      'retention_ms',
-      'max_tracked_per_session',
-      'max_prompt_entries',
-      'redact_pii',
-      'search_visibility',
-    ],
+    struct: RunMemoryPolicy,
   }),
 ]
