@@ -4,6 +4,8 @@ import {
   defaulted,
   doc,
   enums,
+  integer,
+  named,
   object,
   optional,
   string,
@@ -12,8 +14,7 @@ import {
   type Infer,
   type StructOf,
 } from '../../../core/plugin.js'
-import { permissionModes } from './contract.js'
-import { limitFields, type ToolLimits } from './limits.js'
+import { permissionModes, sandboxes, type ToolLimits } from './contract.js'
 
 const MiB = 1024 * 1024
 
@@ -30,6 +31,27 @@ export const defaultLimits: ToolLimits = Object.freeze({
   max_sandbox: 'network_enabled',
 })
 
+const bound = (description: string) => doc(integer({ min: 1 }), description)
+
+const limitFields = {
+  max_input_bytes: bound('Largest input of one tool call, in bytes of JSON.'),
+  max_output_bytes: bound('Largest output of one tool call, in bytes of JSON.'),
+  max_result_envelope_bytes: bound(
+    'Largest result of one tool call with all that is kept beside its output, in bytes.',
+  ),
+  max_timeout_ms: bound(
+    "Longest time a tool call may take, milliseconds; a tool's own limit holds when it is shorter.",
+  ),
+  max_parallel_tools: bound('Tool calls of one run that may work at the same time.'),
+  max_calls_per_turn: bound('Tool calls that one model turn may make.'),
+  max_cumulative_output_bytes: bound('Output of all tool calls of one model turn, in bytes.'),
+  max_cumulative_result_envelope_bytes: bound('Results of all tool calls of one model turn, in bytes.'),
+  max_sandbox: doc(
+    enums(sandboxes),
+    'The widest power a tool may declare; a tool that declares more is denied. `inherited` sets no bound.',
+  ),
+}
+
 const limitsWith = (change: (struct: AnyStruct, name: keyof ToolLimits) => AnyStruct): AnyStruct =>
   object<Record<string, AnyStruct>>(
     Object.fromEntries(
@@ -37,6 +59,8 @@ const limitsWith = (change: (struct: AnyStruct, name: keyof ToolLimits) => AnySt
     ),
   )
 
+/** The limits of tool calls. Bytes and milliseconds; tools-18. */
+export const ToolLimitsView: StructOf<ToolLimits> = named('ToolLimits', object(limitFields))
 /** Some of them. */
 export const SomeToolLimits = unsafeCast<StructOf<Partial<ToolLimits>>>(limitsWith((struct) => optional(struct)))
 const ToolLimitsConfig = unsafeCast<StructOf<ToolLimits>>(

@@ -16,7 +16,6 @@ import type { PermissionDecision, PermissionMode } from './decision.js'
 import type { GrantRule } from './grant-rule.js'
 import type { ToolOutcome } from './outcome.js'
 import type { NamedTools, ToolOrigin } from './visibility.js'
-import { sandboxes, type Sandbox, type ToolLimits } from './limits.js'
 
 /** Who hides tools from sessions, where foreign ones are from, and which are still to come. */
 export { ToolArrivals, ToolGates } from './visibility.js'
@@ -41,10 +40,11 @@ export * from './grant-rule.js'
  */
 export type Effect = 'read' | 'idempotent' | 'once'
 
-/** What a tool may reach, and the limits of tool calls. */
-export { sandboxes, ToolLimitsView } from './limits.js'
-/** As types. */
-export type { Sandbox, ToolLimits } from './limits.js'
+/** What a tool may reach, from nothing of its own to the network; `inherited` leaves it to what the tool calls. */
+export const sandboxes = ['inherited', 'read_only', 'workspace_write', 'network_enabled'] as const
+/** One of `sandboxes`. */
+export type Sandbox = (typeof sandboxes)[number]
+
 /** One call of a tool. */
 export interface ToolCall {
   readonly tool_call_id: string
@@ -225,3 +225,16 @@ export interface ToolRegistry {
   pin(): ToolPins
 }
 export const ToolRegistry: Token<ToolRegistry> = defineToken<ToolRegistry>('tools@1')
+
+/** Limits of tool calls, bytes and milliseconds (tools-18). */
+export interface ToolLimits {
+  readonly max_input_bytes: number
+  readonly max_output_bytes: number
+  readonly max_result_envelope_bytes: number
+  readonly max_timeout_ms: number
+  readonly max_parallel_tools: number
+  readonly max_calls_per_turn: number
+  readonly max_cumulative_output_bytes: number
+  readonly max_cumulative_result_envelope_bytes: number
+  readonly max_sandbox: Sandbox
+}

@@ -1,8 +1,8 @@
 /** What of tools operators change while the daemon runs. */
 import { commandLine, doc, enums } from '../../../core/plugin.js'
 import { defineSetting } from '../../operator/runtime/contract.js'
-import { SomeToolLimits, type ToolsConfig } from './config.js'
-import { permissionModes, ToolLimitsView, type ToolLimits } from './contract.js'
+import { SomeToolLimits, ToolLimitsView, type ToolsConfig } from './config.js'
+import { permissionModes, type ToolLimits } from './contract.js'
 import { limitErrors } from './errors.js'
 
 /** The daemon's permission mode; a session's own beats it. */

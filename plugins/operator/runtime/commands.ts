@@ -3,7 +3,6 @@ import {
   array,
   commandLine,
   defineCommand,
-  fieldSchemas,
   integer,
   jsonObject,
   open,
@@ -11,7 +10,6 @@ import {
   parse,
   string,
   visibleLine,
-  type AnyStruct,
   type Command,
   type CommandFlag,
   type CommandInput,
@@ -20,9 +18,6 @@ import {
   type JsonObject,
   showTime,
 } from '../../../core/plugin.js'
-import { RunMemoryPolicy } from '../../execution/memory/contract.js'
-import { ToolLimitsView } from '../../execution/tools/contract.js'
-import { flagOfField } from './settings/field-flag.js'
 import { Changed, changeFields, changeFlags, sendChange, showChanged, valueOf } from './settings/setting-command.js'
 
 const base = '/v1/runtime'
@@ -58,57 +53,6 @@ const setOne = (form: {
 const modelOf = (selector: string): JsonObject => {
   const cut = selector.indexOf('/')
   return cut < 1 ? { model: selector } : { provider: selector.slice(0, cut), model: selector.slice(cut + 1) }
-}
-
-const flagOf = (field: string): string => field.replaceAll('_', '-')
-
-/** Shows a group of values, and sets those of them that flags name. */
-const groupCommands = (form: {
-  readonly path: string
-  readonly member: string
-  readonly what: string
-  /** Of its values, each with what it means. */
-  readonly struct: AnyStruct
-}): readonly Command[] => {
-  const schemas = Object.entries(fieldSchemas(form.struct))
-  const names = schemas.map(([name]) => name)
-  const flags = schemas.map(([name, schema]) => [flagOf(name), flagOfField(schema)] as const)
-  return [
-    defineCommand({
-      path: ['runtime', form.path, 'get'],
-      route: `GET ${base}/${form.path}`,
-      summary: `Shows ${form.what}.`,
-      run: ({ client }) => client.get(`${base}/${form.path}`),
-    }),
-    defineCommand({
-      path: ['runtime', form.path, 'set'],
-      route: `POST ${base}/${form.path}`,
-      summary: `Changes ${form.what}; what is not named stays as it is.`,
-      flags: {
-        ...Object.fromEntries(flags.map(([name, { flag }]) => [name, flag])),
-        ...changeFlags,
-      },
-      choices: Object.fromEntries(
-        flags.flatMap(([name, { choices }]) => (choices.length === 0 ? [] : [[name, choices]])),
-      ),
-      oneOf: names.map((name) => `--${flagOf(name)}`),
-      fields: {
-        ...changeFields,
-        ...Object.fromEntries(names.map((name) => [`body.${form.member}.${name}`, `--${flagOf(name)}`])),
-      },
-      run: (input) =>
-        sendChange(input, form.path, {
-          [form.member]: Object.fromEntries(
-            names.flatMap((name) => {
-              const given = input.flags[flagOf(name)]
-              return typeof given === 'string' ? [[name, valueOf(given)]] : []
-            }),
-          ),
-        }),
-      answer: Changed,
-      show: showChanged,
-    }),
-  ]
 }
 
 const Prompt = open({ system_prompt: optional(jsonObject()) })
@@ -249,17 +193,5 @@ export const commands: readonly Command[] = [
     run: setPrompt,
     answer: Changed,
     show: showChanged,
-  }),
-  ...groupCommands({
-    path: 'tool-limits',
-    member: 'limits',
-    what: 'the limits of tool calls',
-    struct: ToolLimitsView,
-  }),
-  ...groupCommands({
-    path: 'run-memory-policy',
-    member: 'policy',
-    what: 'what is remembered of runs',
-    struct: RunMemoryPolicy,
   }),
 ]

@@ -29,7 +29,7 @@ const noResult = 'holdfast/no_result'
 const isError = (value: Json | undefined): boolean =>
   isJsonObject(value) && Number.isInteger(value['code']) && typeof value['message'] === 'string'
 
-/** The message that a value is, if it is one. Requests of this client have numbers: an answer to anything else is none. */
+/** The message that a value is, if it is one. Requests of this client have numbers: other answers are none. */
 export const messageIn = (value: Json | undefined): JsonObject | undefined => {
   if (!isJsonObject(value) || value['jsonrpc'] !== '2.0') return undefined
   const { method, id, result, error } = value
