@@ -1,4 +1,5 @@
 /** The services that start programs beside the daemon. */
+import type { Log } from './base/text/log.js'
 import type { Token } from './base/token.js'
 import { Processes, Supervised } from './processes/contract.js'
 import { createSupervised, type SupervisedParts } from './processes/supervised.js'
@@ -11,7 +12,7 @@ export interface ProgramServices {
   close(): Promise<void>
 }
 
-export const createProgramServices = (parts: SupervisedParts): ProgramServices => {
+export const createProgramServices = (parts: SupervisedParts & { readonly log: Log }): ProgramServices => {
   const supervised = createSupervised(parts)
   const sandbox = createSandbox({ ...parts, supervised })
   return {

@@ -20,7 +20,12 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./execution/models/plugin.js'),
     commands: { words: ['init', 'doctor'], load: () => import('./execution/models/commands.js') },
   },
-  { id: 'tools', required: true, load: () => import('./execution/tools/plugin.js') },
+  {
+    id: 'tools',
+    required: true,
+    load: () => import('./execution/tools/plugin.js'),
+    commands: { words: ['runtime'], load: () => import('./execution/tools/commands.js') },
+  },
   { id: 'interception', required: true, load: () => import('./execution/interception/plugin.js') },
   { id: 'shell', required: false, load: () => import('./tools/shell/plugin.js') },
   { id: 'files', required: false, load: () => import('./tools/files/plugin.js') },
@@ -178,7 +183,7 @@ export const shipped: readonly ShippedPlugin[] = [
     id: 'memory',
     required: false,
     load: () => import('./execution/memory/plugin.js'),
-    commands: { words: ['sessions'], load: () => import('./execution/memory/commands.js') },
+    commands: { words: ['sessions', 'runtime'], load: () => import('./execution/memory/commands.js') },
   },
   {
     id: 'channels',

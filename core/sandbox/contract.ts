@@ -63,7 +63,7 @@ export interface Walls {
 
 /** Runs jobs; a hostile file costs its job and nothing else. */
 export interface Sandbox {
-  /** Rejects with `sandbox_busy` (503) where too much waits. */
+  /** Rejects with `sandbox_busy` (503) where too much waits, and `sandbox_not_begun` (503) where no process begins. */
   run<A>(family: JobFamily<A>, job: Job): Promise<JobResult<A>>
   /** As of the last process that began; undefined before the first. */
   walls(): Walls | undefined

@@ -9,6 +9,9 @@ export interface Frame {
   readonly parts: readonly Uint8Array[]
 }
 
+/** The id in the first frame of a process: it takes jobs. */
+export const beginId = 'begin'
+
 export interface FrameLimits {
   /** Bytes of the line. */
   readonly head: number

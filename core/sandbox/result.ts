@@ -3,6 +3,7 @@ import { parse } from '../base/parse.js'
 import { visibleLine } from '../base/text/visible.js'
 import type { JobFamily, JobResult } from './contract.js'
 import type { Said } from './child.js'
+import { sandboxErrors } from './errors.js'
 
 const mostReason = 300
 const mebibyte = 1024 * 1024
@@ -26,7 +27,9 @@ export const failed = (
 const isNames = (value: unknown, most: number): value is string[] =>
   Array.isArray(value) && value.length === most && value.every((name) => typeof name === 'string')
 
+/** Throws `sandbox_not_begun`. */
 export const resultOf = <A>(family: JobFamily<A>, said: Said): JobResult<A> => {
+  if (said === 'not_begun') throw sandboxErrors.sandbox_not_begun()
   if (said === undefined) return failed('crashed', family)
   if (typeof said === 'string') return failed(said, family)
   const { head, parts } = said

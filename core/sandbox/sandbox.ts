@@ -1,6 +1,7 @@
 /** Jobs on hostile files: a pool for each family, behind walls where there are any. */
 import type { Clock } from '../base/clock.js'
 import type { Ids } from '../base/ids.js'
+import type { Log } from '../base/text/log.js'
 import { unsafeCast } from '../base/schema.js'
 import { findBubblewrap } from '../processes/bubblewrap.js'
 import type { Supervised } from '../processes/contract.js'
@@ -12,6 +13,7 @@ import { commandOf, trialOf } from './walls.js'
 export interface SandboxParts {
   readonly clock: Clock
   readonly ids: Ids
+  readonly log: Log
   readonly supervised: Supervised
   /** Where the program of the walls is looked for. */
   readonly programs?: readonly string[]
@@ -22,7 +24,7 @@ export interface OwnSandbox extends Sandbox {
   close(): Promise<void>
 }
 
-export const createSandbox = ({ clock, ids, supervised, programs }: SandboxParts): OwnSandbox => {
+export const createSandbox = ({ clock, ids, log, supervised, programs }: SandboxParts): OwnSandbox => {
   const pools = new Map<object, Pick<Pool<unknown>, 'close'>>()
   let walls: Walls | undefined
   const start = async ({ program, limits }: Pick<JobFamily<unknown>, 'program' | 'limits'>) => {
@@ -31,7 +33,7 @@ export const createSandbox = ({ clock, ids, supervised, programs }: SandboxParts
     const found = await findBubblewrap(supervised, trialOf(program), programs)
     walls = 'reason' in found ? { in_force: false, reason: found.reason } : { in_force: true }
     const command = commandWith('program' in found ? found.program : undefined)
-    return startChild({ clock, ids, supervised, command, limits, folder: '/' })
+    return startChild({ clock, ids, log, supervised, command, limits, folder: '/' })
   }
   /** The key is the family itself, which says what its pool answers. */
   const poolOf = <A>(family: JobFamily<A>): Pool<A> => {

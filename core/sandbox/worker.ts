@@ -3,8 +3,8 @@
  * the other. Nothing that it says is believed.
  */
 import { Socket } from 'node:net'
-import { setPriority } from 'node:os'
-import { createFrameReader, frameOf, type Frame } from './frames.js'
+import { getPriority, setPriority } from 'node:os'
+import { beginId, createFrameReader, frameOf, type Frame } from './frames.js'
 import { fault } from '../base/assert.js'
 import type { JobOutput, JobProgram, Refuse } from './contract.js'
 
@@ -45,7 +45,8 @@ const work = async (program: JobProgram, { head, parts: [bytes = new Uint8Array(
 }
 
 const main = async (): Promise<void> => {
-  setPriority(nice)
+  // Nobody but root may go before others again: a daemon that is nice already stays so.
+  setPriority(Math.max(getPriority(), nice))
   const { work: program }: { readonly work: JobProgram } = await import(process.argv[2] ?? '')
   const read = createFrameReader(anyLength)
   process.stdin.on('data', (chunk: Buffer) => {
@@ -54,6 +55,7 @@ const main = async (): Promise<void> => {
     if (frame !== undefined) void work(program, frame)
   })
   process.stdin.on('end', () => process.exit(0))
+  write(frameOf({ id: beginId }, []))
 }
 
 await main()

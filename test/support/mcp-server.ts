@@ -42,6 +42,8 @@ export interface McpPlan {
   readonly changes?: boolean
   /** Environment variables whose values it puts into its instructions, and its arguments behind the plan. */
   readonly shows?: readonly string[]
+  /** What stands as the result of a method in place of its own, whatever it is. */
+  readonly results?: Readonly<Record<string, unknown>>
   /** It asks for a model when a tool is called, and answers with what it is told. */
   readonly samples?: boolean
 }
@@ -174,7 +176,8 @@ const main = (plan: McpPlan): void => {
       note('died')
       process.exit(3)
     }
-    if (plan.hangs !== method && !isMute) answers[method]?.(message)
+    if (plan.results !== undefined && method in plan.results) write({ id: message.id, result: plan.results[method] })
+    else if (plan.hangs !== method && !isMute) answers[method]?.(message)
     return undefined
   })
   process.stdin.on('close', () => process.exit(0))

@@ -45,6 +45,41 @@ const meantBy = (words: readonly string[], near: readonly Named[], shared: numbe
   return shared > 0 ? endingLike(next, near) : []
 }
 
+/** What other programs call a first word of ours. */
+const otherNames: Readonly<Record<string, string>> = { config: 'runtime', settings: 'runtime' }
+/** Places of a word, and words behind it, that are told. */
+const [mostPlaces, mostNext] = [3, 8]
+
+/** What stands before a word that is the second or a later one of commands. */
+const placesOf = (word: string, commands: readonly Named[]): readonly (readonly string[])[] => {
+  const places = commands.flatMap(({ path }) => {
+    const at = path.indexOf(word, 1)
+    return at < 1 ? [] : [path.slice(0, at).join(' ')]
+  })
+  return [...new Set(places)].map((place) => place.split(' '))
+}
+
+/** How the words go on where they begin below others, or under another name; undefined if they do nowhere. */
+const belowHint = (words: readonly string[], commands: readonly Named[]): string | undefined => {
+  const [first = '', ...rest] = words
+  const other = Object.hasOwn(otherNames, first) ? otherNames[first] : undefined
+  const wholes =
+    other === undefined ? placesOf(first, commands).map((place) => [...place, ...words]) : [[other, ...rest]]
+  if (wholes.length === 0 || wholes.length > mostPlaces) return undefined
+  const known = (whole: readonly string[]): number => Math.max(...commands.map((one) => sharedWith(whole, one)))
+  const least = Math.min(...wholes.map((whole) => whole.length - known(whole)))
+  const found = wholes
+    .filter((whole) => whole.length - known(whole) === least)
+    .map((whole) => whole.slice(0, known(whole)))
+  const [only = [], ...more] = found
+  const isWhole = commands.some(({ path }) => path.join(' ') === only.join(' '))
+  if (more.length > 0 || isWhole) return `; did you mean ${either(found.map((one) => `holdfast ${one.join(' ')}`))}?`
+  const below = commands.filter((command) => sharedWith(only, command) === only.length)
+  const next = [...new Set(below.map(({ path }) => path[only.length] ?? ''))]
+  const group = `holdfast ${only.join(' ')}`
+  return next.length > mostNext ? `; see ${group} --help` : `; say ${group} ${either(next)}`
+}
+
 /** For words that no command begins with. */
 export const unknownCommand = (words: readonly string[], commands: readonly Named[]): Problem => {
   const shared = Math.max(0, ...commands.map((command) => sharedWith(words, command)))
@@ -54,6 +89,8 @@ export const unknownCommand = (words: readonly string[], commands: readonly Name
   if (shared === words.length) return errors.subcommand_missing({ details: { command: first, more: either(more) } })
   const meant = shared > 1 ? [] : meantBy(words, near, shared)
   const known = shared > 0 ? `; say holdfast ${first} ${either(more)}` : '; see holdfast --help'
+  const below = shared > 0 ? undefined : belowHint(words, commands)
+  if (below !== undefined) return errors.command_unknown({ details: { command: all, hint: below } })
   const hint = meant.length === 0 ? known : `; did you mean ${either(meant)}?`
   return errors.command_unknown({ details: { command: all, hint } })
 }

@@ -10,6 +10,8 @@ import {
   type Infer,
   showTime,
 } from '../../../core/plugin.js'
+import { groupCommands } from '../../operator/runtime/contract.js'
+import { RunMemoryPolicy } from './recording/policy.js'
 
 const Found = open({
   truncated: boolean(),
@@ -44,5 +46,11 @@ export const commands: readonly Command[] = [
     },
     answer: Found,
     show: showFound,
+  }),
+  ...groupCommands({
+    path: 'run-memory-policy',
+    member: 'policy',
+    what: 'what is remembered of runs',
+    struct: RunMemoryPolicy,
   }),
 ]

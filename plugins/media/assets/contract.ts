@@ -133,7 +133,7 @@ export interface Assets {
   checkRoom(): void
   /**
    * The asset that has this content already, or a new one. Rejects with `asset_invalid`, `asset_type_unsupported`,
-   * `asset_store_full`, `sandbox_busy`, which tell the place of the file where it is given.
+   * `asset_store_full`, `sandbox_busy`, `sandbox_not_begun`, which tell the place of the file where it is given.
    */
   add(upload: AssetUpload, place?: FilePlace): Promise<Asset>
   /** Rejects with `asset_integrity_mismatch`, `asset_not_found`, `asset_part_not_found`. Whoever opens it closes it. */

@@ -7,4 +7,5 @@ export const uploadProblems = [
   assetErrors.asset_type_unsupported,
   assetErrors.asset_store_full,
   sandboxErrors.sandbox_busy,
+  sandboxErrors.sandbox_not_begun,
 ] as const

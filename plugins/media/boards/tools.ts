@@ -24,12 +24,14 @@ const mostElements = 200
 
 const done = (output: JsonObject): ToolOutcome => ({ type: 'result', output })
 
-/** A model is told where the sandbox is busy, or the call was stopped. */
+const ofSandbox: readonly string[] = Object.values(sandboxErrors).map(({ code }) => code)
+
+/** A model is told where the sandbox takes no job, or the call was stopped. */
 const telling = async (signal: AbortSignal, act: () => Promise<ToolOutcome>): Promise<ToolOutcome> => {
   try {
     return await act()
   } catch (error) {
-    const told = signal.aborted || (error instanceof Problem && error.code === sandboxErrors.sandbox_busy.code)
+    const told = signal.aborted || (error instanceof Problem && ofSandbox.includes(error.code))
     if (told && error instanceof Problem) return failedCall(error)
     throw error
   }

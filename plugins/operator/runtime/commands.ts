@@ -55,50 +55,6 @@ const modelOf = (selector: string): JsonObject => {
   return cut < 1 ? { model: selector } : { provider: selector.slice(0, cut), model: selector.slice(cut + 1) }
 }
 
-const flagOf = (field: string): string => field.replaceAll('_', '-')
-
-/** Shows a group of values, and sets those of them that flags name. */
-const groupCommands = (form: {
-  readonly path: string
-  readonly member: string
-  readonly what: string
-  readonly names: readonly string[]
-}): readonly Command[] => [
-  defineCommand({
-    path: ['runtime', form.path, 'get'],
-    route: `GET ${base}/${form.path}`,
-    summary: `Shows ${form.what}.`,
-    run: ({ client }) => client.get(`${base}/${form.path}`),
-  }),
-  defineCommand({
-    path: ['runtime', form.path, 'set'],
-    route: `POST ${base}/${form.path}`,
-    summary: `Changes ${form.what}; what is not named stays as it is.`,
-    flags: {
-      ...Object.fromEntries(
-        form.names.map((name) => [flagOf(name), { kind: 'text', value: 'value', summary: `Sets ${name}.` } as const]),
-      ),
-      ...changeFlags,
-    },
-    oneOf: form.names.map((name) => `--${flagOf(name)}`),
-    fields: {
-      ...changeFields,
-      ...Object.fromEntries(form.names.map((name) => [`body.${form.member}.${name}`, `--${flagOf(name)}`])),
-    },
-    run: (input) =>
-      sendChange(input, form.path, {
-        [form.member]: Object.fromEntries(
-          form.names.flatMap((name) => {
-            const given = input.flags[flagOf(name)]
-            return typeof given === 'string' ? [[name, valueOf(given)]] : []
-          }),
-        ),
-      }),
-    answer: Changed,
-    show: showChanged,
-  }),
-]
-
 const Prompt = open({ system_prompt: optional(jsonObject()) })
 
 const promptFlags: Readonly<Record<string, CommandFlag>> = {
@@ -237,34 +193,5 @@ export const commands: readonly Command[] = [
     run: setPrompt,
     answer: Changed,
     show: showChanged,
-  }),
-  ...groupCommands({
-    path: 'tool-limits',
-    member: 'limits',
-    what: 'the limits of tool calls',
-    names: [
-      'max_input_bytes',
-      'max_output_bytes',
-      'max_result_envelope_bytes',
-      'max_timeout_ms',
-      'max_parallel_tools',
-      'max_calls_per_turn',
-      'max_cumulative_output_bytes',
-      'max_cumulative_result_envelope_bytes',
-      'max_sandbox',
-    ],
-  }),
-  ...groupCommands({
-    path: 'run-memory-policy',
-    member: 'policy',
-    what: 'what is remembered of runs',
-    names: [
-      'enabled',
-      'retention_ms',
-      'max_tracked_per_session',
-      'max_prompt_entries',
-      'redact_pii',
-      'search_visibility',
-    ],
   }),
 ]

@@ -42,6 +42,8 @@ export const RuntimeSections: Point<RuntimeSection> = withAnswers(
 
 /** What can be changed while the daemon runs, and what of it is in force (runtime-26 to runtime-29). */
 export { defineSetting, RuntimeSettings, Settings } from './settings/setting.js'
+/** The commands that show a group of values, and set some of them. */
+export { groupCommands } from './settings/group-commands.js'
 /** The command that sets one whole, from a file or standard input. */
 export { setWholeCommand } from './settings/setting-command.js'
 /** Their shapes. */

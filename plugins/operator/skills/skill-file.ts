@@ -51,7 +51,10 @@ export const oneLine = (text: string): string =>
 const divided = (text: string): { readonly head: string | undefined; readonly body: string } => {
   const [, head, body = ''] = /^\ufeff?---[ \t]*\r?\n(?:([^]*?)\r?\n)?---[ \t]*(?:\r?\n([^]*))?$/u.exec(text) ?? []
   const isFramed = /^\ufeff?---[ \t]*\r?\n(?:[^]*?\r?\n)?---[ \t]*(?:\r?\n|$)/u.test(text)
-  return isFramed ? { head: head ?? '', body } : { head: undefined, body: text.replace(/^\ufeff/u, '') }
+  if (isFramed) return { head: head ?? '', body }
+  // A line of its own above some prose is a rule across the page.
+  if (/^\ufeff?---[ \t]*\r?\n\s*[\w-]+:(?:\s|$)/u.test(text)) refuse('the front matter must end with a line ---')
+  return { head: undefined, body: text.replace(/^\ufeff/u, '') }
 }
 
 /** Parsing takes long for signs, as each may mean something, and longer still for very many. */

@@ -49,13 +49,19 @@ const viewTool = ({ name, origin, description, effect }: ForeignTool) => ({
 
 const { mcp_tool_name_empty, mcp_tool_not_found, mcp_input_invalid } = mcpErrors
 
+/** Servers that a refusal names. */
+const mostNamed = 20
+
 /** Of a server that is not there nothing is listed: that would look like one without tools. */
 const toolsOf = ({ servers, published }: ShownParts, wished: string | undefined): readonly ForeignTool[] => {
   if (wished === undefined) return published.all()
   const names = servers.all().map(({ name }) => name)
   if (names.includes(wished)) return published.of(wished).tools
+  const more = names.length > mostNamed ? ' and others' : ''
   const rule =
-    names.length === 0 ? 'must be absent: there is no server' : `must be one of ${names.slice(0, 20).join(', ')}`
+    names.length === 0
+      ? 'must be absent: there is no server'
+      : `must be one of ${names.slice(0, mostNamed).join(', ')}${more}`
   throw mcpErrors.mcp_server_unknown({
     details: { server: visibleLine(wished) },
     errors: [{ path: 'query.server', rule }],

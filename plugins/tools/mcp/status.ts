@@ -73,7 +73,7 @@ export const viewServer = ({ published, profileOf, credentials }: ShownParts, se
   const profile = profileOf(name)
   const { state, problem, awaits_calls } = server.facts()
   const why = awaits_calls ? awaitsCallsText : problem?.message
-  const { tools, left_out } = published.of(name)
+  const { tools, too_many, odd } = published.of(name)
   return {
     name,
     transport: entry.url === undefined ? 'stdio' : 'http',
@@ -81,7 +81,7 @@ export const viewServer = ({ published, profileOf, credentials }: ShownParts, se
     required: entry.required,
     credentialed: isCredentialed(entry),
     tool_count: tools.length,
-    left_out_count: left_out,
+    left_out_count: too_many + odd,
     ...(profile !== undefined && { profile }),
     secret_refs,
     file_refs: secret_refs.filter((ref) => credentials.find(ref) !== undefined),
@@ -195,23 +195,34 @@ const notConnected = (parts: ShownParts, server: McpServer): Warning[] => {
   ]
 }
 
-const notRead = (server: McpServer): Warning[] => {
+const notReadText = ({ published }: ShownParts, server: McpServer): string | undefined => {
   const { name } = server
   const { list_problem } = server.facts()
-  if (list_problem === undefined) return []
+  if (list_problem !== undefined)
+    return `${sentence(`Changed tools of the MCP server ${name} could not be read: ${list_problem}`)} ${again}`
+  return published.of(name).is_whole
+    ? undefined
+    : `The list of tools of the MCP server ${name} has no end: what came before counts.`
+}
+
+const notRead = (parts: ShownParts, server: McpServer): Warning[] => {
+  const message = notReadText(parts, server)
+  if (message === undefined) return []
+  const { name } = server
   return [
     {
       severity: 'warning',
       code: 'mcp_tools_not_read',
       related_id: name,
-      message: `${sentence(`Changed tools of the MCP server ${name} could not be read: ${list_problem}`)} ${again}`,
+      message,
       action: `See the log for what the server wrote. How it is: ${commandLine('mcp list')}`,
     },
   ]
 }
 
 const leftOut = ({ published }: ShownParts, { name }: McpServer): Warning[] => {
-  const { left_out } = published.of(name)
+  const { too_many, odd } = published.of(name)
+  const left_out = too_many + odd
   if (left_out === 0) return []
   return [
     {
@@ -220,7 +231,8 @@ const leftOut = ({ published }: ShownParts, { name }: McpServer): Warning[] => {
       related_id: name,
       message: `${counted(left_out, 'tool')} of the MCP server ${name} ${left_out === 1 ? 'is' : 'are'} left out.`,
       action:
-        `Name those that count in enabled_tools of [mcp_servers.${name}]; the log names odd ones. ` +
+        (too_many > 0 ? `Name those that count in enabled_tools of [mcp_servers.${name}]. ` : '') +
+        (odd > 0 ? 'The log names those that are odd and says why, which is to be corrected in the server. ' : '') +
         `See the tools that count: ${commandLine('mcp tools')}`,
     },
   ]
@@ -257,7 +269,7 @@ export const mcpHealth = (parts: ShownParts): HealthCheck => ({
       .all()
       .flatMap((server) => [
         ...notConnected(parts, server),
-        ...notRead(server),
+        ...notRead(parts, server),
         ...leftOut(parts, server),
         ...unfit(parts, server),
       ]),

@@ -65,6 +65,17 @@ test('command-line-1: a command that calls no daemon has no flags that name one,
   t.deepEqual([status, /no flag --base-url/u.test(stderr.toString())], [2, true], stderr.toString())
 })
 
+test('command-line-45: help of a flag that sets a value says what it means, its unit, its range and its words', (t) => {
+  const helpOf = (name: string): string =>
+    commands.flatMap((command) => (command.path.join(' ') === name ? [commandHelp(command)] : [])).join('')
+  const limits = helpOf('runtime tool-limits set').replaceAll(/\s+/gu, ' ')
+  t.regex(limits, /--max-timeout-ms <number> Longest time a tool call may take, milliseconds; [^.]*\. 1 or more\./u)
+  t.regex(limits, /--max-sandbox inherited\|read_only\|workspace_write\|network_enabled The widest power/u)
+  const policy = helpOf('runtime run-memory-policy set').replaceAll(/\s+/gu, ' ')
+  t.regex(policy, /--enabled true\|false Whether ended runs/u)
+  t.regex(policy, /--max-prompt-entries <number> [^.]*\. 0 to 256\./u)
+})
+
 test('command-line-35: help offers no flag that a command does not take', (t) => {
   const helpOf = (name: string): string =>
     commands.flatMap((command) => (command.path.join(' ') === name ? [commandHelp(command)] : [])).join('')

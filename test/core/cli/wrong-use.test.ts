@@ -131,6 +131,16 @@ test('command-line-26: words that are no command are answered with those that be
     ['runs gte run_1', 'did you mean holdfast runs get?'],
     ['mcp get every', 'did you mean holdfast mcp catalog get or holdfast mcp profiles get?'],
     ['agents fo', 'there is no command "agents fo"; say holdfast agents list, '],
+    ['hooks', 'there is no command "hooks"; say holdfast runtime hooks set, get, '],
+    ['hooks list', 'there is no command "hooks list"; say holdfast runtime hooks set, get, '],
+    ['hooks --help', 'there is no command "hooks"; say holdfast runtime hooks set, get, '],
+    ['hooks get', 'did you mean holdfast runtime hooks get?'],
+    ['tool-limits set', 'did you mean holdfast runtime tool-limits set?'],
+    ['login tickets', 'did you mean holdfast mcp oauth login?'],
+    ['auth set mcp.key', 'did you mean holdfast mcp auth set?'],
+    ['settings', 'there is no command "settings"; see holdfast runtime --help'],
+    ['config get', 'there is no command "config get"; did you mean holdfast runtime get?'],
+    ['get run_1', 'there is no command "get run_1"; see holdfast --help'],
     ['nothing like it', 'there is no command "nothing like"; see holdfast --help'],
   ] as const) {
     const { code, err } = await holdfast(...line.split(' '))

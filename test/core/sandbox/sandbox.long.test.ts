@@ -4,7 +4,10 @@ import { createServer } from 'node:net'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { getPriority } from 'node:os'
 import { nullable, number, object, string } from '../../../core/base/schema.js'
 import { Sandbox, type JobFamily, type JobLimits } from '../../../core/sandbox/contract.js'
 import { startTestDaemon } from '../../support/daemon.js'
@@ -82,6 +85,39 @@ test('sandbox-2: a job that takes too long, crashes, ends or lies fails alone; t
   }
   t.like(await run('twice'), { type: 'failed', code: 'unfit' })
   t.is((await echo('mine')).said, 'mine', 'the second answer is nobody’s')
+})
+
+test('sandbox-10: a process that does not begin says nothing of the file, and the next family is not held up', async (t) => {
+  const { daemon, sandbox, family, echo } = await start(t)
+  const job = { bytes: Buffer.from(''), options: null }
+  const folder = mkdtempSync(path.join(tmpdir(), 'holdfast-program-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(path.join(folder, 'program.mjs'), 'throw new Error("no program at all")')
+  const throwing = { ...family, program: pathToFileURL(path.join(folder, 'program.mjs')) }
+  const narrow = { ...family, limits: { ...family.limits, memoryBytes: 2 * mebibyte } }
+  for (const broken of [throwing, narrow]) {
+    await t.throwsAsync(sandbox.run(broken, job), { code: 'sandbox_not_begun' })
+    await t.throwsAsync(sandbox.run(broken, job), { code: 'sandbox_not_begun' }, 'the next one is tried')
+  }
+  t.regex(JSON.stringify(daemon.log.filter(({ level }) => level === 'error')), /did not begin.*no program at all/u)
+  t.is((await echo()).said, 'hello')
+})
+
+test('sandbox-10: a process goes behind the daemon, and never before what the daemon itself goes behind', async (t) => {
+  const worker = fileURLToPath(new URL('../../../core/sandbox/worker.js', import.meta.url))
+  const program = new URL('./hostile-program.js', import.meta.url).href
+  for (const [own, then] of [
+    [0, 5],
+    [5, 5],
+    [10, 10],
+  ]) {
+    const child = spawn('nice', ['-n', String(own), process.execPath, worker, program], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    t.teardown(() => child.kill('SIGKILL'))
+    await once(child.stdout, 'data')
+    t.is(getPriority(child.pid ?? 0), then ?? 0)
+  }
 })
 
 test('sandbox-3: memory is bounded, of the heap and beside it', async (t) => {

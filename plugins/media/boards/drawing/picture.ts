@@ -18,14 +18,14 @@ export interface PictureWish extends Drawing {
   readonly signal: AbortSignal
 }
 
-/** How large a picture is. Rejects with `board_drawing_failed`, `sandbox_busy`. */
+/** How large a picture is. Rejects with `board_drawing_failed`, and as the sandbox does. */
 export const measurePicture = async (sandbox: Sandbox, bytes: Uint8Array, signal: AbortSignal): Promise<Canvas> => {
   const result = await sandbox.run(family, { bytes, options: { measures: true }, signal })
   if (result.type === 'done') return result.answer
   throw boardErrors.board_drawing_failed({ details: { reason: result.reason } })
 }
 
-/** PNG, and the canvas that it shows. Rejects with `board_drawing_failed`, `sandbox_busy`. */
+/** PNG, and the canvas that it shows. Rejects with `board_drawing_failed`, and as the sandbox does. */
 export const drawPicture = async (
   sandbox: Sandbox,
   { before, signal, ...drawing }: PictureWish,

@@ -1,7 +1,8 @@
 /** One connection to a server, from the handshake to its end. */
-import { assert, unsafeCast, within, type Clock, type JsonObject } from '../../../../core/plugin.js'
+import { assert, fault, unsafeCast, within, type Clock, type Json, type JsonObject } from '../../../../core/plugin.js'
 import { failureOf } from './failure.js'
 import type { Client, Kit, Transport } from './kit.js'
+import { isResult, noResultText } from './message.js'
 
 /** How one request is made. */
 export interface AskOptions {
@@ -22,7 +23,7 @@ export interface Connection {
   /** What the server says of itself, as it says it. */
   readonly instructions: string | undefined
   readonly offers: Readonly<Record<'tools' | 'resources' | 'prompts', boolean>>
-  /** The result as the server gives it, checked by nobody. Rejects with errors of the package. */
+  /** The result as the server gives it; only its list is known to be one. Rejects with errors of the package. */
   ask(method: string, params: JsonObject, options: AskOptions): Promise<JsonObject>
   /** Ends it. Never rejects. */
   close(): Promise<void>
@@ -102,6 +103,8 @@ export const connect = async (parts: ConnectionParts): Promise<Connection> => {
     await client.connect(transport, { timeout: timeout_ms, signal })
   } catch (error) {
     await transport.close().catch(() => {})
+    if (error instanceof kit.SdkError && error.code === kit.SdkErrorCode.InvalidResult)
+      throw fault(noResultText('initialize'))
     throw error
   }
   const capabilities = client.getServerCapabilities()
@@ -115,14 +118,16 @@ export const connect = async (parts: ConnectionParts): Promise<Connection> => {
       resources: capabilities.resources !== undefined,
       prompts: capabilities.prompts !== undefined,
     },
-    ask: async (method, params, options) =>
-      unsafeCast<JsonObject>(
-        await client.request({ method, params: { ...params } }, raw, {
-          timeout: options.timeout_ms,
-          ...(options.signal !== undefined && { signal: options.signal }),
-          ...(options.onProgress !== undefined && { onprogress: options.onProgress }),
-        }),
-      ),
+    async ask(method, params, options) {
+      const given = await client.request({ method, params: { ...params } }, raw, {
+        timeout: options.timeout_ms,
+        ...(options.signal !== undefined && { signal: options.signal }),
+        ...(options.onProgress !== undefined && { onprogress: options.onProgress }),
+      })
+      const result = unsafeCast<Json>(given)
+      if (!isResult(method, result)) throw fault(noResultText(method))
+      return result
+    },
     async close() {
       if (http !== undefined)
         await within(

@@ -42,12 +42,15 @@ const typeOf = (kit: Kit, error: unknown): Failure['type'] => {
   return error instanceof Error && error.message === 'Not connected' ? 'unsent' : 'lost'
 }
 
+/** The package says before it what it did itself. */
+const bodyOf = ({ message }: Error): string => message.replace(/^Error POSTing to endpoint:/u, '').trim()
+
 /** A sentence of a problem has its details cut; the package tells of an answer its body and not its status. */
 const reasonOf = (kit: Kit, error: unknown): string => {
   if (error instanceof Problem && error.code === mcpErrors.mcp_connection_failed.code)
     return String(error.occurrence.details?.['reason'])
   if (error instanceof kit.SdkHttpError && error.status !== undefined)
-    return `it answered with status ${error.status}: ${error.message}`
+    return [`it answered with status ${error.status}`, bodyOf(error)].filter((part) => part !== '').join(': ')
   return messageOf(error)
 }
 

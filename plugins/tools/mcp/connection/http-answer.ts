@@ -1,7 +1,7 @@
 /** Answers over HTTP as they are passed on: bounded, and without what is no message. */
 import { fault, isJsonObject, unsafeCast, type Json } from '../../../../core/plugin.js'
 import { passingEvents, type EventStreamParts } from './event-stream.js'
-import { isMessage, mostBytes, readJson } from './message.js'
+import { messageIn, mostBytes, readJson } from './message.js'
 
 /** The number of a request that is posted; undefined for what is no request. */
 export const requestId = (body: unknown): number | undefined => {
@@ -24,7 +24,8 @@ const wholeOf = async (body: ReadableStream<Uint8Array>): Promise<string> => {
 /** Throws if the result of the request is not among what came. */
 const messagesText = (text: string, id: number): string => {
   const value = readJson(text)
-  const list = (Array.isArray(value) ? unsafeCast<readonly Json[]>(value) : [value]).filter(isMessage)
+  const values = Array.isArray(value) ? unsafeCast<readonly Json[]>(value) : [value]
+  const list = values.map(messageIn).filter((message) => message !== undefined)
   if (!list.some((message) => message['id'] === id && message['method'] === undefined))
     throw fault('it answered with something else than the result')
   return JSON.stringify(list.length === 1 ? list[0] : list)
@@ -47,7 +48,11 @@ export const passingAnswer = async (
   if (body === null) return answer
   const type = typeOf(answer)
   if (ok && type === 'text/event-stream') return new Response(passingEvents(body, parts), { status, headers })
+  if (ok && id !== undefined && type !== 'application/json') {
+    await body.cancel()
+    throw fault(`it answered with ${type ?? 'nothing that has a type'}, as no MCP server does: see url of its table`)
+  }
   const whole = await wholeOf(body)
-  const text = ok && id !== undefined && type === 'application/json' ? messagesText(whole, id) : whole
+  const text = ok && id !== undefined ? messagesText(whole, id) : whole
   return new Response(text, { status, headers })
 }

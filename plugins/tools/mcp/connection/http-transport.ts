@@ -2,6 +2,7 @@
 import { createFetch, fault, type Clock, type Outbound } from '../../../../core/plugin.js'
 import type { Authorization } from '../config/authorization.js'
 import type { HttpEntry } from '../config/entry.js'
+import { checkRefusal } from './http-refusal.js'
 import { passingAnswer, requestId } from './http-answer.js'
 import type { JsonRpcMessage, Kit, Transport } from './kit.js'
 import { createTooMuch, tooMuchText } from './message.js'
@@ -12,6 +13,8 @@ export interface HttpTransportParts {
   readonly kit: Kit
   readonly clock: Clock
   readonly outbound: Outbound
+  /** Of the server on the list. */
+  readonly name: string
   readonly entry: HttpEntry
   /** Those of now: they may change while it is connected. */
   readonly timeouts: () => Pick<HttpEntry, 'startup_timeout_sec' | 'tool_timeout_sec'>
@@ -69,18 +72,23 @@ export const createHttpTransport = (parts: HttpTransportParts): Transport => {
     const isAnswer = init?.method !== 'GET' || (await reopening.ask(all.get('last-event-id'), init.signal ?? undefined))
     return passingAnswer(await send(url, { ...init, headers: all }), requestId(init?.body), stream(isAnswer))
   }
+  // Not with the package's own provider, which does not say which token was refused: among many requests at a time
+  // all but the first one would be refused with a token that was renewed already.
+  const answerOf = async (url: string | URL, init?: RequestInit): Promise<Response> => {
+    const token = await authorization?.token()
+    const response = await sendWith(token, url, init)
+    if (authorization === undefined || token === undefined) return response
+    if (response.status === 403) authorization.forbidden(kit.extractWWWAuthenticateParams(response))
+    if (response.status !== 401) return response
+    await response.body?.cancel()
+    await authorization.refused(token)
+    return sendWith(await authorization.token(), url, init)
+  }
   const transport: Transport = new kit.StreamableHTTPClientTransport(new URL(entry.url), {
-    // Not with the package's own provider, which does not say which token was refused: among many requests at a time
-    // all but the first one would be refused with a token that was renewed already.
     fetch: async (url, init) => {
-      const token = await authorization?.token()
-      const response = await sendWith(token, url, init)
-      if (authorization === undefined || token === undefined) return response
-      if (response.status === 403) authorization.forbidden(kit.extractWWWAuthenticateParams(response))
-      if (response.status !== 401) return response
-      await response.body?.cancel()
-      await authorization.refused(token)
-      return sendWith(await authorization.token(), url, init)
+      const answer = await answerOf(url, init)
+      if (requestId(init?.body) !== undefined) await checkRefusal(answer, parts.name, entry)
+      return answer
     },
   })
   return withEnds(transport)

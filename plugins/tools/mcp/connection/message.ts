@@ -23,17 +23,44 @@ export const readJson = (text: string): Json | undefined => {
   }
 }
 
-/** Requests of this client have numbers: an answer to anything else is none. */
-export const isMessage = (value: Json | undefined): value is JsonObject =>
-  isJsonObject(value) &&
-  value['jsonrpc'] === '2.0' &&
-  (typeof value['method'] === 'string' ||
-    (typeof value['id'] === 'number' && (isJsonObject(value['result']) || isJsonObject(value['error']))))
+/** What stands for a result that is none: whoever asked is to know at once, and the package would let it go. */
+const noResult = 'holdfast/no_result'
+
+const isError = (value: Json | undefined): boolean =>
+  isJsonObject(value) && Number.isInteger(value['code']) && typeof value['message'] === 'string'
+
+/** The message that a value is, if it is one. Requests of this client have numbers: other answers are none. */
+export const messageIn = (value: Json | undefined): JsonObject | undefined => {
+  if (!isJsonObject(value) || value['jsonrpc'] !== '2.0') return undefined
+  const { method, id, result, error } = value
+  if (typeof method === 'string') return value
+  if (method !== undefined || typeof id !== 'number') return undefined
+  return isJsonObject(result) || isError(error) ? value : { jsonrpc: '2.0', id, result: { [noResult]: true } }
+}
+
+/** The member of a result that is a list, by the method. */
+const lists: Readonly<Record<string, string>> = {
+  'tools/list': 'tools',
+  'tools/call': 'content',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+  'resources/read': 'contents',
+  'prompts/list': 'prompts',
+  'prompts/get': 'messages',
+}
+
+/** Whether it is an answer to the method. An empty list may be absent, or null: some languages write it so. */
+export const isResult = (method: string, result: Json): result is JsonObject => {
+  if (!isJsonObject(result) || Object.hasOwn(result, noResult)) return false
+  const list = result[lists[method] ?? ''] ?? []
+  return Array.isArray(list)
+}
+
+export const noResultText = (method: string): string => `it answered ${method} with something that is no result`
 
 export const readMessage = (text: string): JsonObject | undefined => {
   // Most of what is no message is told without an exception, which would cost more than all else.
-  const value = text.trimStart().startsWith('{') ? readJson(text) : undefined
-  return isMessage(value) ? value : undefined
+  return text.trimStart().startsWith('{') ? messageIn(readJson(text)) : undefined
 }
 
 /** True once a server has written more that is no message than a mistake of its own explains. */

@@ -1,8 +1,8 @@
 /** Prompts of servers, for people: texts that a server wrote, to be read and submitted by who wants them. */
 import { redactedTo, type Json, type JsonObject } from '../../../../core/plugin.js'
-import { mcpErrors } from '../config/errors.js'
 import type { Oauth } from '../oauth/oauth.js'
 import type { Asked, McpServer } from '../servers/mcp-server.js'
+import { askedProblem } from '../servers/problem.js'
 import { objectsIn, partText, shownWhole } from '../tools/result.js'
 
 /** One that a server lists. */
@@ -63,10 +63,7 @@ const listedOf = (item: JsonObject & { readonly name: string }, parts: PromptPar
 /** Throws why there is no answer. */
 const answerOf = ({ name }: McpServer, asked: Asked, { oauth }: PromptParts): JsonObject => {
   if (asked.type === 'answered') return asked.result
-  const { reason } = asked
-  throw asked.type === 'refused'
-    ? mcpErrors.mcp_call_refused({ details: { reason } })
-    : (oauth.needsLogin(name) ?? mcpErrors.mcp_server_unavailable({ details: { server: name, reason } }))
+  throw (asked.type === 'refused' ? undefined : oauth.needsLogin(name)) ?? askedProblem(name, asked)
 }
 
 /** A page of what a server lists; none of a server without prompts. Throws what `prompts/list` comes to. */

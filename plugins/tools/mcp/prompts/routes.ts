@@ -25,10 +25,11 @@ export interface PromptRouteParts extends Pick<PromptParts, 'redact' | 'oauth'> 
 
 const path = '/v1/runtime/mcp/servers/:server/prompts' as const
 const params = object({ server: doc(string({ min: 1, max: 64 }), 'Name of the server on the list.') })
-const { mcp_server_not_found, mcp_server_unavailable, mcp_call_refused } = mcpErrors
+const { mcp_server_not_found, mcp_server_unavailable, mcp_call_refused, mcp_outcome_unknown } = mcpErrors
 const problems = [
   mcp_server_not_found,
   mcp_server_unavailable,
+  mcp_outcome_unknown,
   mcp_call_refused,
   oauthErrors.mcp_oauth_login_required,
 ] as const

@@ -18,10 +18,20 @@ export interface ListedTool {
 
 export interface Listing {
   readonly tools: readonly ListedTool[]
-  /** Tools that are left out: too many, without a name, or named twice. */
-  readonly left_out: number
+  /** Tools behind the most of one server. */
+  readonly too_many: number
+  /** Those that cannot be called by their name. */
+  readonly odd: readonly OddTool[]
+  /** False if the list has no end. */
+  readonly is_whole: boolean
   /** What the entry names and the server has not, as far as its list was read to the end. */
   readonly unfit: readonly string[]
+}
+
+/** A tool that is left out, and what is wrong with it, in words. */
+export interface OddTool {
+  readonly tool: string
+  readonly reason: string
 }
 
 /** Tools of one server, pages of its list, signs of a name. */
@@ -76,27 +86,46 @@ const createUnfit = ({ enabled_tools, disabled_tools, effects }: ServerEntry) =>
   }
 }
 
+const noName = 'it has no name'
+const wrongName = (name: string): string | undefined => {
+  if (name.trim() === '') return noName
+  return name.length > mostName ? `its name has more than ${mostName} characters` : undefined
+}
+
 /** Rejects as `ask` does. */
 export const listTools = async (connection: Connection, entry: ServerEntry, options: AskOptions): Promise<Listing> => {
   const tools = new Map<string, ListedTool>()
-  let [left_out, cursor]: [number, string | undefined] = [0, undefined]
+  const odd: OddTool[] = []
+  const cursors = new Set<string>()
   const unfit = createUnfit(entry)
+  let too_many = 0
   const take = (item: Json): void => {
     const name = isJsonObject(item) ? text(item['name']) : ''
-    const isNamed = name.trim() !== '' && name.length <= mostName
-    if (isNamed) unfit.see(name)
-    if (isNamed && !isWanted(entry, name)) return
-    if (!isJsonObject(item) || !isNamed || tools.has(name) || tools.size === mostTools) left_out += 1
+    const wrong = wrongName(name)
+    if (wrong === undefined) unfit.see(name)
+    if (wrong === undefined && !isWanted(entry, name)) return
+    if (!isJsonObject(item) || wrong !== undefined) odd.push({ tool: name, reason: wrong ?? noName })
+    else if (tools.has(name)) odd.push({ tool: name, reason: 'it is listed twice: the first one counts' })
+    else if (tools.size === mostTools) too_many += 1
     else tools.set(name, toolOf(item))
   }
-  if (!connection.offers.tools) return { tools: [], left_out, unfit: unfit.left() }
-  for (let pages = 0; pages < mostPages; pages += 1) {
+  const listing = (is_whole: boolean, left: readonly string[]): Listing => ({
+    tools: [...tools.values()],
+    too_many,
+    odd,
+    is_whole,
+    unfit: left,
+  })
+  if (!connection.offers.tools) return listing(true, unfit.left())
+  let cursor: string | undefined
+  while (cursors.size < mostPages) {
     const page: JsonObject = await connection.ask('tools/list', cursor === undefined ? {} : { cursor }, options)
     itemsOf(page).forEach(take)
-    const next = text(page['nextCursor'])
-    if (next === '' || next === cursor) return { tools: [...tools.values()], left_out, unfit: unfit.left() }
-    if (tools.size === mostTools) break
-    cursor = next
+    cursor = text(page['nextCursor'])
+    if (cursor === '') return listing(true, unfit.left())
+    if (cursors.has(cursor)) break
+    if (tools.size === mostTools) return listing(true, [])
+    cursors.add(cursor)
   }
-  return { tools: [...tools.values()], left_out, unfit: [] }
+  return listing(false, [])
 }

@@ -93,6 +93,7 @@ const httpRoute = (parts: OpenParts, kit: Kit, { entry, entryNow, name }: Openin
     onEnd,
     onGarbage,
     kit,
+    name,
     entry,
     timeouts: entryNow,
     headers: () => Promise.resolve(headersOf(parts, entry)),

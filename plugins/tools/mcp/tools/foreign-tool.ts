@@ -15,10 +15,10 @@ import {
   type ToolCall,
   type ToolOutcome,
 } from '../../../execution/tools/contract.js'
-import { mcpErrors } from '../config/errors.js'
 import type { Failure } from '../connection/failure.js'
 import { effectOf, type ListedTool } from '../servers/listed.js'
 import type { McpServer } from '../servers/mcp-server.js'
+import { askedProblem } from '../servers/problem.js'
 import { resultText } from './result.js'
 import { shownSchema, shownText } from './shown-schema.js'
 
@@ -41,13 +41,10 @@ export type Called =
   | { readonly type: 'answered'; readonly text: string; readonly is_error: boolean }
   | { readonly type: 'failed' | 'unknown'; readonly problem: Problem }
 
-const failed = (server: string, effect: Effect, { type, reason }: Failure): Called => {
-  if (type === 'refused') return { type: 'failed', problem: mcpErrors.mcp_call_refused({ details: { reason } }) }
-  if (type === 'unsent')
-    return { type: 'failed', problem: mcpErrors.mcp_server_unavailable({ details: { server, reason } }) }
-  const problem = mcpErrors.mcp_outcome_unknown({ details: { server, reason } })
-  return { type: effect === 'read' ? 'failed' : 'unknown', problem }
-}
+const failed = (server: string, effect: Effect, failure: Failure): Called => ({
+  type: failure.type === 'lost' && effect !== 'read' ? 'unknown' : 'failed',
+  problem: askedProblem(server, failure),
+})
 
 /** What tools of servers share. */
 export interface ForeignParts {

@@ -1,14 +1,17 @@
 /** The tools of all servers, as they are contributed: a set for each server, which changes as a whole. */
-import { createPause, visibleLine, type Log } from '../../../../core/plugin.js'
+import { createPause, toldLine, type Log } from '../../../../core/plugin.js'
 import type { Tool } from '../../../execution/tools/contract.js'
-import { isWanted, type Listing } from '../servers/listed.js'
+import { isWanted, type Listing, type OddTool } from '../servers/listed.js'
 import type { McpServer } from '../servers/mcp-server.js'
 import { toFitTool, toForeignTool, type FitTool, type ForeignParts, type ForeignTool } from './foreign-tool.js'
 
 /** What one server has contributed. */
 export interface PublishedSet {
   readonly tools: readonly ForeignTool[]
-  readonly left_out: number
+  readonly too_many: number
+  /** How many are left out for what they are. */
+  readonly odd: number
+  readonly is_whole: boolean
   readonly unfit: Listing['unfit']
 }
 
@@ -38,9 +41,11 @@ interface Held extends PublishedSet, Fit {
   readonly undo: () => void
 }
 
-const none: PublishedSet = { tools: [], left_out: 0, unfit: [] }
+const none: PublishedSet = { tools: [], too_many: 0, odd: 0, is_whole: true, unfit: [] }
 /** Odd tools that are named in the log. */
-const mostNamed = 5
+const mostNamed = 20
+/** Signs of a name and of what is wrong, there. */
+const mostShown = 300
 /** Their schemas may be large, and others are served in between. */
 const toolsPerTurn = 5
 
@@ -51,33 +56,32 @@ export const createPublished = (parts: PublishedParts): Published => {
     sets.get(name)?.undo()
     sets.delete(name)
   }
-  const show = (server: McpServer, { fit, left_out, unfit }: Fit): void => {
+  const show = (server: McpServer, { fit, ...rest }: Fit): void => {
     withdraw(server.name)
     const tools = fit
       .filter(({ origin }) => isWanted(server.entry, origin.tool))
       .map((tool) => toForeignTool(server, tool, parts))
-    sets.set(server.name, { tools, fit, left_out, unfit, undo: contribute(tools) })
+    sets.set(server.name, { ...rest, tools, fit, undo: contribute(tools) })
   }
   const made = async (server: McpServer, listing: Listing): Promise<Fit> => {
     const tools = new Map<string, FitTool>()
-    let odd = 0
+    const odd: OddTool[] = [...listing.odd]
     const pause = createPause(toolsPerTurn)
     for (const listed of listing.tools) {
       await pause()
       const tool = await toFitTool(server, listed, parts)
-      if (typeof tool !== 'string') tools.set(tool.name, tool)
-      else {
-        odd += 1
-        if (odd <= mostNamed)
-          log.warn('a tool of an MCP server is left out', {
-            server: server.name,
-            tool: visibleLine(listed.name),
-            reason: visibleLine(tool).slice(0, 300),
-          })
-      }
+      if (typeof tool === 'string') odd.push({ tool: listed.name, reason: tool })
+      else if (tools.has(tool.name)) odd.push({ tool: listed.name, reason: `another one is ${tool.name} too` })
+      else tools.set(tool.name, tool)
     }
-    const left_out = listing.left_out + listing.tools.length - tools.size
-    return { fit: [...tools.values()], left_out, unfit: listing.unfit }
+    for (const { tool, reason } of odd.slice(0, mostNamed))
+      log.warn('a tool of an MCP server is left out', {
+        server: server.name,
+        tool: toldLine(tool, mostShown, parts.redact),
+        reason: toldLine(reason, mostShown, parts.redact),
+      })
+    const { too_many, is_whole, unfit } = listing
+    return { fit: [...tools.values()], too_many, odd: odd.length, is_whole, unfit }
   }
   return {
     async publish(server, listing) {

@@ -3,6 +3,7 @@ import { doc, object, optional, redactedTo, string, type JsonObject, type Proble
 import { defineTool, failedCall, type Tool, type ToolOutcome } from '../../../execution/tools/contract.js'
 import { mcpErrors } from '../config/errors.js'
 import type { McpServer } from '../servers/mcp-server.js'
+import { askedProblem } from '../servers/problem.js'
 import { contentsText, objectsIn } from './result.js'
 
 export interface ResourceParts {
@@ -66,7 +67,7 @@ const pageOf = async (
     return { items: [], problem: unavailable(server.name, problem?.message ?? 'it is being connected') }
   const params = cursor === undefined ? {} : { cursor }
   const asked = await server.ask(method, params, { timeout_ms: isOneOf ? oneOfMs : listMs, signal })
-  if (asked.type !== 'answered') return { items: [], problem: unavailable(server.name, asked.reason) }
+  if (asked.type !== 'answered') return { items: [], problem: askedProblem(server.name, asked) }
   const next = asked.result['nextCursor']
   const items = objectsIn(asked.result, member).map((item) => shown(server.name, item, redact))
   return { items, ...(typeof next === 'string' && next !== '' && redact(next) === next && { next }) }
@@ -118,8 +119,7 @@ const readTool = ({ seenBy, redact }: ResourceParts): Tool =>
       const timeout_ms = found.entry.tool_timeout_sec * 1_000
       const asked = await found.ask('resources/read', { uri }, { timeout_ms, signal })
       if (asked.type === 'answered') return { type: 'result', output: { text: contentsText(asked.result, redact) } }
-      if (asked.type === 'refused') return failedCall(mcpErrors.mcp_call_refused({ details: { reason: asked.reason } }))
-      return failedCall(unavailable(server, asked.reason))
+      return failedCall(askedProblem(server, asked))
     },
   })
 

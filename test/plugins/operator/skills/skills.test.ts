@@ -82,7 +82,6 @@ test('skills-2, skills-9: the front matter says what a skill is, and what it lea
     'full/SKILL.md': `---\nname: The full one\ndescription: |\n  Two\n  lines.\nversion: 1.10\nwhen_to_use: now\nother: {a: 1}\n---\nBody\n`,
     'git/commit/SKILL.md': '# Commits\n\n```sh\ngit commit\n```\n\nMore text.\n',
     'code/SKILL.md': '```\nno prose\n```\n\nThe *first* prose\nof it.\n',
-    'open/SKILL.md': '---\nnever: closed\n',
     'dashed/SKILL.md': '---\nwhen-to-use: later\n---\nDashed.',
   })
   const { daemon } = await start(t, root)
@@ -102,7 +101,6 @@ test('skills-2, skills-9: the front matter says what a skill is, and what it lea
   })
   t.is((await of('git:commit')).description, 'Commits')
   t.is((await of('code')).description, 'The *first* prose of it.')
-  t.is((await of('open')).description, '--- never: closed')
   t.is((await of('dashed')).when_to_use, 'later')
 })
 
@@ -318,6 +316,19 @@ test('skills-2: front matter that would take long to parse is refused before any
   t.is(read(`---\n${'-'.repeat(1_000)}\n---\ntext`), '')
   t.is(read(`---\n${'a'.repeat(16 * 1024)}\n---\ntext`), '')
   t.is(parsed.length, 3)
+})
+
+test('skills-2: front matter that is never closed is refused', (t) => {
+  const read = (text: string) => readSkill(ofText(text), () => ({ description: 'd' }))
+  for (const open of [
+    '---\nname: unclosed\ndescription: d\n',
+    '\ufeff--- \r\nname: unclosed',
+    '---\nname: a\n ---\ntext',
+  ])
+    t.deepEqual(read(open), { ok: false, rule: 'the front matter must end with a line ---' })
+  t.true(read('---\nSome text below a rule.').ok)
+  t.true(read('Some text.\n\n---\n\nMore of it.').ok)
+  t.true(read('---\nname: a\n---\ntext').ok)
 })
 
 test('skills-6: a file that says what it said before is not parsed again, good or not', async (t) => {

@@ -66,6 +66,19 @@ test('mcp-22: a wrong input is told by its place, and a server that is not there
   )
 })
 
+test('mcp-22: of many servers the first are named, and that there are others', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  const names = Array.from({ length: 21 }, (_, at) => `server${at}`)
+  await writeServers(
+    root,
+    Object.fromEntries(names.map((name) => [name, { url: 'http://127.0.0.1:1/', allow_private_network: true }])),
+  )
+  const daemon = await startTestDaemon(t, { root })
+  const { err } = await createCommandLine(daemon)('mcp', 'tools', '--server', 'nosuch')
+  t.regex(err, /--server must be one of server0, .*server19 and others$/mu)
+})
+
 test('mcp-32: a tool is called with mcp tools call as with mcp call, and mcp tools alone lists them', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rm(root, { recursive: true, force: true }))

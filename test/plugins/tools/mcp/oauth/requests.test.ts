@@ -62,6 +62,7 @@ const start = async (t: ExecutionContext<any>, { clock = createLeapingClock() }:
     const outbound = createOutbound({ clock, connections: 300 })
     const transport = createHttpTransport({
       kit,
+      name: 'one',
       clock,
       outbound,
       entry,
