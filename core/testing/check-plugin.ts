@@ -49,7 +49,10 @@ const checkRegister: Check = async ({ plugin }) => {
   const host = lonelyHost(sealed(plugin))
   await withoutNetwork(host.register)
   const wrong = host.reports().filter(({ state }) => state !== 'registered')
-  return verdictOf(wrong.map(stateOf), 'register declares, and touches neither disk, clock, network nor services')
+  return verdictOf(
+    wrong.map(stateOf),
+    'register declares: it calls no service, nothing of its context that works, and no fetch',
+  )
 }
 
 /** What is in the registry beside `services` services. */
