@@ -34,6 +34,8 @@ export interface RetentionParts {
   readonly fault?: Warning
   /** Told how far an archive is, in about as many bytes as fall. */
   readonly progress?: Progress
+  /** Once it aborts nothing more falls, and what is not known yet rejects with its reason. */
+  readonly signal?: AbortSignal
 }
 
 /** A kind of which nothing fell, and why. */
@@ -44,6 +46,8 @@ export interface Failed {
 export interface Outcome {
   readonly fallen: readonly Fallen[]
   readonly failed: readonly Failed[]
+  /** Kinds that were to fall and stay because the signal aborted. */
+  readonly left: readonly string[]
   /** Behind what fell. */
   readonly stays: DueNow['stays']
 }
@@ -149,12 +153,11 @@ class Keeper implements Retention {
   run(policy = this.#parts.policy): ReturnType<Retention['run']> {
     const fall = async (): ReturnType<Retention['run']> => {
       const { falls } = await this.#findAnew(policy)
-      await this.#announcements.settle(
-        falls.map(({ kind }) => kind),
-        policy,
-      )
-      const { fallen, failed } = await this.#letFall(falls, policy)
-      return { fallen, failed, stays: (await this.#foundBehind(policy)).stays }
+      const { fallen, failed, left } = await this.#letFall(falls, policy)
+      const handled = falls.map(({ kind }) => kind).filter((kind) => !left.includes(kind))
+      await this.#announcements.settle(handled, policy)
+      const { stays } = await this.#foundBehind(policy)
+      return { fallen, failed, left, stays: this.#isBroken() ? [] : stays }
     }
     return this.#inTurn(() => this.#parts.state.retention.withRoom(fall))
   }
@@ -173,6 +176,10 @@ class Keeper implements Retention {
       ...this.#announcements.warnings(),
       ...this.#failures,
     ]
+  }
+
+  #isBroken(): boolean {
+    return this.#parts.signal?.aborted === true
   }
 
   async #look(which: 'first' | 'later'): Promise<void> {
@@ -224,6 +231,7 @@ class Keeper implements Retention {
   async #countBeside({ kinds }: Policy): Promise<void> {
     const found = new Map<string, ReadonlyMap<number, number>>()
     for (const kind of kinds.keys()) {
+      if (this.#isBroken()) return
       const { gone, parts } = await this.#parts.state.retention.beside(kind)
       this.#bytes -= gone
       found.set(kind, parts)
@@ -251,9 +259,11 @@ class Keeper implements Retention {
   }
 
   /** For whoever asks: what others removed since the last count is not taken once more. */
-  #findAnew(policy: Policy): Promise<DueNow> {
+  async #findAnew(policy: Policy): Promise<DueNow> {
     this.usage.expire()
-    return this.#findDue(policy)
+    const found = await this.#findDue(policy)
+    this.#parts.signal?.throwIfAborted()
+    return found
   }
 
   /** What is written to ends first, and then it is asked again: more may have come until then. */
@@ -268,19 +278,21 @@ class Keeper implements Retention {
   }
 
   /** One kind after the other: what one refuses holds back no other. */
-  async #letFall(falls: readonly Due[], policy = this.#parts.policy): Promise<Pick<Outcome, 'fallen' | 'failed'>> {
-    const { state } = this.#parts
+  async #letFall(falls: readonly Due[], policy = this.#parts.policy): Promise<Omit<Outcome, 'stays'>> {
+    const { state, signal } = this.#parts
     const fallen: Fallen[] = []
     const failed: Failed[] = []
+    const left: string[] = []
     for (const due of await this.#ended(falls, policy)) {
       await letFall({ ...this.#parts, policy, retention: state.retention, document: this.#document }, due).then(
         (one) => fallen.push(one),
-        (error: unknown) => failed.push({ kind: due.kind, error }),
+        (error: unknown) =>
+          this.#isBroken() && error === signal?.reason ? left.push(due.kind) : failed.push({ kind: due.kind, error }),
       )
     }
     this.usage.expire()
     this.#tell(failed)
-    return { fallen, failed }
+    return { fallen, failed, left }
   }
 
   /** Once until something else is wrong; with what nobody has foreseen, whole. */

@@ -15,6 +15,8 @@ export interface ArchiveTarget {
   readonly folder: string
   /** Told of each byte before it is compressed. */
   readonly progress?: Progress
+  /** Once it aborts, the archive is given up. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface Archived extends ArchiveCounts {
@@ -85,19 +87,24 @@ const writeWhole = async (out: DiskFile, bytes: Iterable<Uint8Array>): Promise<n
   }
 }
 
-function* told(bytes: Iterable<Uint8Array>, progress: Progress): Iterable<Uint8Array> {
+function* told(
+  bytes: Iterable<Uint8Array>,
+  { progress = noProgress, signal }: Pick<ArchiveTarget, 'progress' | 'signal'>,
+): Iterable<Uint8Array> {
   for (const piece of bytes) {
     yield piece
+    signal?.throwIfAborted()
     progress.advance(piece.length)
   }
 }
 
 /** Resolves when the file and its name are on the disk. Rejects with what the disk said, and leaves no archive then. */
 export const writeArchive = async (
-  { disk, folder, progress = noProgress }: ArchiveTarget,
+  target: ArchiveTarget,
   header: ArchiveHeader,
   lines: Iterable<FallingLine>,
 ): Promise<Archived> => {
+  const { disk, folder } = target
   const own = path.join(folder, header.root)
   await disk.makeFolder(own)
   await disk.syncFolder(folder)
@@ -107,7 +114,7 @@ export const writeArchive = async (
   const whole = archiveBytes(header, lines, (found) => {
     counts = found
   })
-  const bytes = await writeWhole(out, told(whole, progress)).catch(async (error: unknown) => {
+  const bytes = await writeWhole(out, told(whole, target)).catch(async (error: unknown) => {
     await disk.unlink(to + unfinished).catch(() => undefined)
     throw error
   })

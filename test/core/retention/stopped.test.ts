@@ -2,6 +2,7 @@
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { noInterrupts } from '../../../core/base/interrupts.js'
 import type { Progress } from '../../../core/base/text/progress.js'
 import { readConfig } from '../../../core/retention/policy.js'
 import { retainStopped } from '../../../core/retention/retain-stopped.js'
@@ -56,6 +57,7 @@ test('an archive tells how far it is, in about as many bytes as fall', async (t)
       complete: true,
       dry_run,
       progress,
+      interrupts: noInterrupts,
     })
   await retain(true)
   t.deepEqual(told, [])
