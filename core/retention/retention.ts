@@ -14,7 +14,7 @@ import { letFall } from './falls.js'
 import { limitsFor } from './kinds.js'
 import { lookNowAndThen } from './looks.js'
 import type { Policy } from './policy.js'
-import { policyFaults } from './policy-faults.js'
+import { policyFaults, unfinishedCode } from './policy-faults.js'
 import { reportOf, type RetentionReport } from './report.js'
 import { openDocument, type Fallen, type RetentionDocument } from './retention-document.js'
 import { createUsage, type Usage } from './usage.js'
@@ -97,6 +97,8 @@ class Keeper implements Retention {
   readonly #announcements: Announcements
   readonly #inTurn = createTurn()
   #failures: readonly Warning[] = []
+  /** An archive that is not finished may be written just now. */
+  #isFalling = false
   #found: { readonly at: number; readonly due: DueNow } | undefined
   /** Of the root, what stays of it, when that was measured last. */
   #bytes = 0
@@ -163,7 +165,8 @@ class Keeper implements Retention {
   }
 
   faults(policy: Policy): readonly Warning[] {
-    return policyFaults(policy, this.#parts)
+    const found = policyFaults(policy, this.#parts)
+    return this.#isFalling ? found.filter(({ code }) => code !== unfinishedCode) : found
   }
 
   warnings(): readonly Warning[] {
@@ -283,13 +286,18 @@ class Keeper implements Retention {
     const fallen: Fallen[] = []
     const failed: Failed[] = []
     const left: string[] = []
-    for (const due of await this.#ended(falls, policy)) {
+    const todo = await this.#ended(falls, policy)
+    this.#isFalling = true
+    for (const due of todo) {
       await letFall({ ...this.#parts, policy, retention: state.retention, document: this.#document }, due).then(
         (one) => fallen.push(one),
-        (error: unknown) =>
-          this.#isBroken() && error === signal?.reason ? left.push(due.kind) : failed.push({ kind: due.kind, error }),
+        (error: unknown) => {
+          if (this.#isBroken() && error === signal?.reason) left.push(due.kind)
+          else failed.push({ kind: due.kind, error })
+        },
       )
     }
+    this.#isFalling = false
     this.usage.expire()
     this.#tell(failed)
     return { fallen, failed, left }

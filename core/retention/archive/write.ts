@@ -7,6 +7,7 @@ import { noProgress, type Progress } from '../../base/text/progress.js'
 import type { FallingLine } from '../../state/contract.js'
 import type { Disk, DiskFile } from '../../state/disk/disk.js'
 import { codeOf } from '../../state/errors.js'
+import { isUnfinished, placeOf, unfinished } from './names.js'
 import { archiveBytes, type ArchiveCounts, type ArchiveHeader } from './lines.js'
 
 export interface ArchiveTarget {
@@ -24,17 +25,6 @@ export interface Archived extends ArchiveCounts {
   /** Of the file, compressed. */
   readonly bytes: number
 }
-
-/** `runs-2027-01-31T09-00-00-000Z.ndjson.gz`, in a folder of the root's own; others of the moment are numbered. */
-const placeOf = (folder: string, { of, root, archived_at_ms }: ArchiveHeader, no: number): string => {
-  const moment = new Date(archived_at_ms).toISOString().replaceAll(/[:.]/gu, '-')
-  return path.join(folder, root, `${of}-${moment}${no === 1 ? '' : `-${no}`}.ndjson.gz`)
-}
-
-/** What was cut off in its middle has this behind its name, and is no archive. */
-const unfinished = '.part'
-const isUnfinished = (name: string): boolean =>
-  /^[a-z][a-z0-9_]*-\d{4,}-\d\d-\d\dT[\d-]+Z(?:-\d+)?\.ndjson\.gz\.part$/u.test(name)
 
 /** Of lives of this root that were killed while they wrote. */
 const sweep = async (disk: Disk, own: string): Promise<void> => {

@@ -1,5 +1,5 @@
 /** `state retention` where no daemon holds the root, and what it says where some of it fails. */
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { noInterrupts } from '../../../core/base/interrupts.js'
@@ -7,10 +7,10 @@ import type { Progress } from '../../../core/base/text/progress.js'
 import { readConfig } from '../../../core/retention/policy.js'
 import { retainStopped } from '../../../core/retention/retain-stopped.js'
 import { shipped } from '../../../core/shipped.js'
-import { createCommandLine } from '../../support/command-line.js'
+import { createCommandLine, createLine } from '../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../support/daemon.js'
 import { createLeapingClock } from '../../../core/testing/leaping-clock.js'
-import { complete, day } from '../../support/retention.js'
+import { complete, day, statusOf } from '../../support/retention.js'
 import { codeOf, openSession, until } from '../../support/runs.js'
 
 /** A stopped root with runs and a receipt that are a hundred days old. */
@@ -130,4 +130,28 @@ test('retention-7: POST /v1/retention answers 200 with what failed where somethi
   t.like(answer.body.failed, [{ kind: 'receipts', code: 'archive_not_written' }])
   const again = await daemon.request('POST', '/v1/retention', { dry_run: false })
   t.deepEqual(codeOf(again), [409, 'archive_not_written'])
+})
+
+test('retention-7: an archive that was broken off is told until a fall removes it, and so is one that is gone', async (t) => {
+  const root = await oldRoot(t, ['one'])
+  const archives = await freshRoot()
+  configure(root, archives)
+  const { root_id } = JSON.parse(readFileSync(join(root, 'root.json'), 'utf8'))
+  const part = join(archives, root_id, `runs-${moment}.ndjson.gz.part`)
+  mkdirSync(join(archives, root_id), { mode: 0o700 })
+  writeFileSync(part, 'half')
+  const line = createLine()
+  const asked = await line('state', 'retention', '--state-root', root, '--dry-run')
+  t.true(asked.out.includes(`warning: ${part} is an archive that was broken off`), asked.out)
+  const fell = await line('state', 'retention', '--state-root', root)
+  t.deepEqual([fell.code, fell.out.includes('warning: '), existsSync(part)], [0, false, false], fell.out)
+
+  const daemon = await startTestDaemon(t, { root })
+  const told = async () => (await createCommandLine(daemon)('status')).out.match(/(?<=^ {2}archive +)\/.*$/gmu)
+  const [runs = '', receipts = ''] = (await told()) ?? []
+  t.true(existsSync(runs), runs)
+  rmSync(runs)
+  t.deepEqual(await told(), [`${runs} (no longer there)`, receipts])
+  writeFileSync(part, 'half')
+  t.true(JSON.stringify(await statusOf(daemon)).includes('archive_unfinished'))
 })
