@@ -42,11 +42,13 @@ const opens = (pid: number, wanted: RegExp): boolean => {
   })
 }
 
-/** Presses Ctrl-C as soon as the process has a file of that name open. */
+/** Presses Ctrl-C, which npm passes on once more, as soon as the process has a file of that name open. */
 const interrupted = async (t: ExecutionContext, amid: RegExp, ...line: string[]) => {
   const { child, text, exited } = spawnMain(line)
   while (child.exitCode === null && !opens(child.pid ?? 0, amid)) await setTimeout(2)
   t.is(child.exitCode, null, `it ended before it was interrupted: ${text.out}${text.err}`)
+  child.kill('SIGINT')
+  await setTimeout(5)
   child.kill('SIGINT')
   const { code } = await exited
   return { code, ...text }
@@ -80,7 +82,7 @@ test.serial('state-35: an interrupt ends a check and a backup at once, and leave
   t.is((await runLine('backup', 'verify', to)).code, 0)
 })
 
-test.serial('state-35: who does not wait for a daemon is told that it goes on', async (t) => {
+test.serial('command-line-45: who does not wait for a daemon is told that it goes on', async (t) => {
   const { root } = await largeRoot(t)
   await spawnTestDaemon(t, { root })
   const to = await freshRoot()

@@ -201,7 +201,7 @@ test('A6: a backup is made, checked and restored without reading a file of it wh
 
 const noSpace = (): Error => Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
 
-test('a copy that has no room says how much it takes, and leaves its folder as it was', async (t) => {
+test('state-36: a copy that has no room says how much it takes, and leaves its folder as it was', async (t) => {
   const root = await keptRoot(t)
   const to = tempRoot(t)
   mkdirSync(to, { recursive: true })
