@@ -66,7 +66,7 @@ const archive = async (parts: FallParts, { kind, upto, from, to, bytes, fall }: 
 }
 
 /** Lets one kind fall; nothing of it fell where this rejects, and no archive says that it did. */
-export const letFall = async (parts: FallParts, due: Due): Promise<Fallen> => {
+const letFall = async (parts: FallParts, due: Due): Promise<Fallen> => {
   const { retention, document, clock, log, signal } = parts
   signal?.throwIfAborted()
   const archived = await archive(parts, due)
@@ -88,4 +88,33 @@ export const letFall = async (parts: FallParts, due: Due): Promise<Fallen> => {
   })
   await document.change((value) => ({ ...value, fallen: [...value.fallen, fallen].slice(-mostKept) }))
   return fallen
+}
+
+/** A kind of which nothing fell, and why. */
+export interface Failed {
+  readonly kind: string
+  readonly error: unknown
+}
+export interface Fell {
+  readonly fallen: readonly Fallen[]
+  readonly failed: readonly Failed[]
+  /** Kinds that were to fall and stay because the signal aborted. */
+  readonly left: readonly string[]
+}
+
+/** One kind after the other: what one refuses holds back no other. */
+export const letAllFall = async (parts: FallParts, falls: readonly Due[]): Promise<Fell> => {
+  const { signal } = parts
+  const fallen: Fallen[] = []
+  const failed: Failed[] = []
+  const left: string[] = []
+  for (const due of falls)
+    await letFall(parts, due).then(
+      (one) => fallen.push(one),
+      (error: unknown) => {
+        if (signal?.aborted === true && error === signal.reason) left.push(due.kind)
+        else failed.push({ kind: due.kind, error })
+      },
+    )
+  return { fallen, failed, left }
 }

@@ -10,13 +10,13 @@ import type { Disk } from '../state/disk/disk.js'
 import { storageErrors } from '../state/storage-errors.js'
 import { createAnnouncements, type Announcements } from './announcements.js'
 import { dueNow, type Due, type DueNow } from './due.js'
-import { letFall } from './falls.js'
+import { letAllFall, type Failed, type Fell } from './falls.js'
 import { limitsFor } from './kinds.js'
 import { lookNowAndThen } from './looks.js'
 import type { Policy } from './policy.js'
 import { policyFaults, unfinishedCode } from './policy-faults.js'
 import { reportOf, type RetentionReport } from './report.js'
-import { openDocument, type Fallen, type RetentionDocument } from './retention-document.js'
+import { openDocument, type RetentionDocument } from './retention-document.js'
 import { createUsage, type Usage } from './usage.js'
 import { messageOf } from '../base/text/thrown.js'
 
@@ -38,16 +38,7 @@ export interface RetentionParts {
   readonly signal?: AbortSignal
 }
 
-/** A kind of which nothing fell, and why. */
-export interface Failed {
-  readonly kind: string
-  readonly error: unknown
-}
-export interface Outcome {
-  readonly fallen: readonly Fallen[]
-  readonly failed: readonly Failed[]
-  /** Kinds that were to fall and stay because the signal aborted. */
-  readonly left: readonly string[]
+export interface Outcome extends Fell {
   /** Behind what fell. */
   readonly stays: DueNow['stays']
 }
@@ -280,27 +271,15 @@ class Keeper implements Retention {
     return (await this.#foundSoFar(policy)).falls.filter(({ kind, upto }) => upto <= (wanted.get(kind) ?? 0))
   }
 
-  /** One kind after the other: what one refuses holds back no other. */
-  async #letFall(falls: readonly Due[], policy = this.#parts.policy): Promise<Omit<Outcome, 'stays'>> {
-    const { state, signal } = this.#parts
-    const fallen: Fallen[] = []
-    const failed: Failed[] = []
-    const left: string[] = []
+  async #letFall(falls: readonly Due[], policy = this.#parts.policy): Promise<Fell> {
+    const { retention } = this.#parts.state
     const todo = await this.#ended(falls, policy)
     this.#isFalling = true
-    for (const due of todo) {
-      await letFall({ ...this.#parts, policy, retention: state.retention, document: this.#document }, due).then(
-        (one) => fallen.push(one),
-        (error: unknown) => {
-          if (this.#isBroken() && error === signal?.reason) left.push(due.kind)
-          else failed.push({ kind: due.kind, error })
-        },
-      )
-    }
+    const fell = await letAllFall({ ...this.#parts, policy, retention, document: this.#document }, todo)
     this.#isFalling = false
     this.usage.expire()
-    this.#tell(failed)
-    return { fallen, failed, left }
+    this.#tell(fell.failed)
+    return fell
   }
 
   /** Once until something else is wrong; with what nobody has foreseen, whole. */

@@ -128,8 +128,8 @@ const sayInside = (disk: Disk, folder: string): string => {
 }
 
 /**
- * Throws `archive_is_folder` for a folder, `archive_absent` where there is no file, `archive_damaged` where it is none of
- * ours or not whole.
+ * Throws `archive_is_folder` for a folder, `archive_absent` where there is no file, `archive_damaged` where it is none
+ * of ours or not whole.
  */
 export const openArchive = async (disk: Disk, path: string): Promise<Archive> => {
   const kind = disk.stat(path)?.kind
