@@ -1,5 +1,5 @@
 /** `state retention` where no daemon holds the root, and what it says where some of it fails. */
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { noInterrupts } from '../../../core/base/interrupts.js'
@@ -154,4 +154,31 @@ test('retention-7: an archive that was broken off is told until a fall removes i
   t.deepEqual(await told(), [`${runs} (no longer there)`, receipts])
   writeFileSync(part, 'half')
   t.true(JSON.stringify(await statusOf(daemon)).includes('archive_unfinished'))
+})
+
+test('retention-11: an interrupt amid one kind keeps what fell before it, and all of that one', async (t) => {
+  const root = await oldRoot(t, ['one'])
+  const archive_dir = await freshRoot()
+  const config = readConfig({ table: { archive_dir, kinds: { runs: { max_age: '30d' } } } }, root)
+  const broken = new AbortController()
+  const progress: Progress = {
+    begin: (what) => {
+      if (what === 'archive receipts') broken.abort(new Error('broken off'))
+    },
+    advance: () => {},
+    end: () => {},
+  }
+  const declared = await shipped.declarations()
+  const parts = { root, config, declared, complete: true, dry_run: false, progress }
+  const first = await retainStopped({ ...parts, interrupts: { ...noInterrupts, signal: broken.signal } })
+  t.deepEqual([first.parts.map(({ kind }) => kind), first.failed, first.left], [['runs'], [], ['receipts']])
+  const [own = ''] = readdirSync(archive_dir)
+  t.deepEqual(
+    readdirSync(join(archive_dir, own)).map((name) => name.split('-', 1).join('')),
+    ['runs'],
+  )
+  const kept = JSON.parse(readFileSync(join(root, 'documents/retention.json'), 'utf8'))
+  t.deepEqual(Object.keys(kept.announced ?? kept.value.announced), ['runs'], 'what is left is told before it falls')
+  const again = await retainStopped({ ...parts, interrupts: noInterrupts })
+  t.deepEqual([again.parts.map(({ kind }) => kind), again.left], [['receipts'], undefined])
 })
