@@ -33,6 +33,7 @@ export const interruptible = async <R>(
 ): Promise<R> => {
   const [whole, reason] = [new AbortController(), errors.interrupted({ details: { stands } })]
   const abort = (): void => whole.abort(reason)
+  if (signal.aborted) abort()
   signal.addEventListener('abort', abort)
   try {
     return await work({ signal: whole.signal, inOneGo: (reads) => inOneGo(reads, whole, reason) })
