@@ -35,7 +35,7 @@ const KindReport = named(
   }),
 )
 const FallenReport = named(
-  'FallenReport',
+  'FallenPart',
   object({
     ...Fallen.schema,
     archive_gone: optional(doc(literal(true), 'The file that kept it is no longer there; absent where it is.')),
