@@ -43,6 +43,7 @@ const problems = [
   errors.target_not_empty,
   errors.target_without_folder,
   errors.target_not_writable,
+  errors.target_too_small,
   errors.target_in_root,
   errors.backup_root_differs,
 ]

@@ -17,7 +17,9 @@ import {
   type OpenDialogue,
 } from './cli/terminal.js'
 import type { ShortDaemon } from './cli/root/near-daemon.js'
+import { createClock } from './base/clock.js'
 import { environment } from './base/config.js'
+import { sameKeyMs } from './same-key.js'
 
 const exit = (code: number): never => process.exit(code)
 
@@ -41,17 +43,26 @@ const show = async (text: string): Promise<void> => {
   if (!paged) print(text)
 }
 
-/** The first interrupt asks a command to end, a second one does not wait: unless it is a word in a dialogue. */
+/**
+ * The first interrupt asks a command to end, a second one does not wait: unless it is a word in a dialogue, or the same
+ * key.
+ */
 const onInterrupts = () => {
   const interrupted = new AbortController()
+  const clock = createClock()
+  let asked = 0
   let talking: OpenDialogue | undefined
   process.on('SIGINT', () => {
     if (pages) return
     if (talking?.attended !== true) endEcho()
     if (talking !== undefined) talking.interrupt()
-    else if (interrupted.signal.aborted) exit(130)
-    else interrupted.abort()
+    else if (!interrupted.signal.aborted) ask()
+    else if (clock.elapsed() - asked > sameKeyMs) exit(130)
   })
+  const ask = (): void => {
+    asked = clock.elapsed()
+    interrupted.abort()
+  }
   const talk = (): OpenDialogue => (talking = openDialogue())
   const onTerminate = () => {
     const abort = (): void => interrupted.abort()

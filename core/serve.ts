@@ -12,6 +12,7 @@ import { createLog, type Log } from './base/text/log.js'
 import { isError } from './base/text/thrown.js'
 import { createSecrets, type Secrets } from './base/text/secrets.js'
 import { readSettings, type Settings } from './base/settings.js'
+import { sameKeyMs } from './same-key.js'
 import { limitStop } from './stop-limit.js'
 import type { Disk } from './state/disk/disk.js'
 import { createDisk } from './state/disk/real-disk.js'
@@ -45,9 +46,6 @@ const lineMaker =
     }).error(fact, details)
     return made
   }
-
-/** Within so many ms of the first one a SIGINT is the same key: npm passes on what the terminal has sent to all. */
-const sameKeyMs = 500
 
 /** Aborts with the first signal, which asks for a drain; a second one does not wait. */
 const onSignals = ({ exit, log, clock }: Pick<ServeInput, 'exit'> & { log: Log; clock: Clock }): AbortSignal => {

@@ -6,28 +6,30 @@ import path from 'node:path'
 import { createClock } from '../base/clock.js'
 import { count } from '../base/text/command-text.js'
 import { boolean, open } from '../base/schema.js'
-import type { Progress } from '../base/text/progress.js'
 import { showTime } from '../base/time/moments.js'
 import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
 import type { Log } from '../base/text/log.js'
 import type { BackupReport } from '../state/inspect/backup.js'
 import type { BackupCheck, RestoreReport } from '../state/inspect/backup-restore.js'
 import { createDisk } from '../state/disk/real-disk.js'
-import { progressFlags, telling } from './progress-line.js'
+import { progressFlags, telling, type Heeded } from './progress-line.js'
 import type { ShippedView } from './shipped-view.js'
 import { placeOf, rootFlag } from './root/place.js'
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
+/** What an interrupt leaves. */
+const asBefore = (what: string, to: string): string => `No ${what} was made, and ${to} is as it was before.`
+
 /** Under the lock, so that no daemon starts meanwhile. */
-const backupStopped = async (root: string, to: string, progress: Progress): Promise<BackupReport> => {
+const backupStopped = async (root: string, to: string, heeded: Heeded): Promise<BackupReport> => {
   const { acquireLock } = await import('../state/root/lock.js')
   const { writeBackup } = await import('../state/inspect/backup.js')
   const { cutStopped } = await import('../state/inspect/snapshot.js')
   const [disk, clock] = [createDisk(), createClock()]
   const lock = await acquireLock({ root, clock, log: silent, disk })
   try {
-    return await writeBackup({ root: lock.root, to, disk, clock, cut: cutStopped(lock.root, disk), progress })
+    return await writeBackup({ root: lock.root, to, disk, clock, cut: cutStopped(lock.root, disk), ...heeded })
   } finally {
     await lock.release()
   }
@@ -42,8 +44,11 @@ const create: Command = defineCommand({
   run: async (input: CommandInput) => {
     const to = path.resolve(input.args['folder'] ?? '')
     const place = placeOf(input)
-    if (place.held) return place.ask('/v1/backups', { path: to })
-    return telling(input, (progress) => backupStopped(place.root, to, progress))
+    if (place.held) {
+      const goesOn = `The daemon goes on: ${path.join(to, 'backup.json')} is there once the backup is whole.`
+      return place.ask('/v1/backups', { path: to }, goesOn)
+    }
+    return telling(input, asBefore('backup', to), (heeded) => backupStopped(place.root, to, heeded))
   },
   show: ({ path: file, sequence, files, bytes, milliseconds }: BackupReport) =>
     `${file}: ${count(files, 'file')}, ${count(bytes, 'byte')}, up to commit ${sequence}, in ${milliseconds} ms. ` +
@@ -75,7 +80,8 @@ const verify = (shipped: ShippedView): Command =>
     run: async (input) => {
       const options = await place(shipped, input)
       const { verifyBackup } = await import('../state/inspect/backup-restore.js')
-      return telling(input, (progress) => verifyBackup({ ...options, progress }))
+      const unknown = 'Nothing was changed, and nobody knows yet whether the backup is whole.'
+      return telling(input, unknown, (heeded) => verifyBackup({ ...options, ...heeded }))
     },
     show: showCheck,
     status: ({ clean }) => (clean ? 0 : 1),
@@ -94,7 +100,8 @@ const restore = (shipped: ShippedView): Command =>
     run: async (input) => {
       const options = await place(shipped, input)
       const { restoreBackup } = await import('../state/inspect/backup-restore.js')
-      return telling(input, (progress) => restoreBackup({ ...options, progress }, String(input.flags['to'])))
+      const to = path.resolve(String(input.flags['to']))
+      return telling(input, asBefore('root', to), (heeded) => restoreBackup({ ...options, ...heeded }, to))
     },
     show: ({ root, sequence, generation }: RestoreReport) =>
       `${root}: up to commit ${sequence}, generation ${generation}. Put the folders secrets, config, plugins ` +

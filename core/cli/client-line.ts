@@ -1,5 +1,7 @@
 /** One command line that is no serve: from its words to its exit code. */
+import { Problem } from '../base/errors.js'
 import type { Command } from '../plugin/command.js'
+import { errors } from '../state/errors.js'
 import { parseArguments, switchesOf, type Arguments } from './arguments.js'
 import { coreCommands } from './commands.js'
 import { completionCommand } from './completion.js'
@@ -37,6 +39,9 @@ const read = async (args: readonly string[], shipped: ShippedView): Promise<Read
   return isFound ? some : readWith(args, await allCommands(shipped))
 }
 
+/** What was interrupted says how things stand; all else that an interrupt ends was wanted so. */
+const isTold = (error: unknown): boolean => error instanceof Problem && error.code === errors.interrupted.code
+
 /** Resolves with the exit code; 130 when it was interrupted. */
 export const runClient = async ({ args, shipped, ...line }: ClientLine): Promise<number> => {
   const { print, signal } = line
@@ -53,7 +58,7 @@ export const runClient = async ({ args, shipped, ...line }: ClientLine): Promise
   if (flags.has('help')) return (print(commandHelp(command)), 0)
   const named = { words, flags, again, commands: () => allCommands(shipped) }
   return runCommand(command, { ...line, ...named }).catch((error: unknown) => {
-    if (signal.aborted) return 130
+    if (signal.aborted && !isTold(error)) return 130
     throw error
   })
 }

@@ -1,8 +1,10 @@
 /** How far a command is, on standard error: one line that is written again on a terminal, else a line now and then. */
 import { createClock } from '../base/clock.js'
+import type { Interrupts } from '../base/interrupts.js'
 import { boundHeapOfWork } from '../base/memory/heap.js'
 import { createMeter, noProgress, paceText, type Pace, type Progress } from '../base/text/progress.js'
 import type { CommandInput } from '../plugin/command.js'
+import { interruptible } from './interrupts.js'
 import { isTerminal, printError, replaceLine } from './terminal.js'
 
 export const progressFlags = {
@@ -10,7 +12,7 @@ export const progressFlags = {
   quiet: { kind: 'switch', summary: 'Do not tell how far it is.' },
 } as const
 
-type Told = Pick<CommandInput, 'flags' | 'output'>
+type Told = Pick<CommandInput, 'flags' | 'output' | 'signal'>
 const barWidth = 24
 
 const barText = (pace: Pace): string => {
@@ -18,19 +20,28 @@ const barText = (pace: Pace): string => {
   return `[${'='.repeat(full)}${' '.repeat(barWidth - full)}] ${paceText(pace)}`
 }
 
-/** Does the long work of a command in little memory, and leaves nothing behind of what told how far it was. */
-export const telling = async <R>(input: Told, work: (progress: Progress) => Promise<R>): Promise<R> => {
+/** What long work tells, and what it heeds. */
+export interface Heeded {
+  readonly progress: Progress
+  readonly interrupts: Interrupts
+}
+
+/**
+ * Does the long work of a command in little memory, and leaves nothing behind of what told how far it was. Where it is
+ * interrupted, a sentence says how things stand.
+ */
+export const telling = async <R>(input: Told, stands: string, work: (heeded: Heeded) => Promise<R>): Promise<R> => {
   const progress = progressOf(input)
   boundHeapOfWork()
   try {
-    return await work(progress)
+    return await interruptible(input.signal, stands, (interrupts) => work({ progress, interrupts }))
   } finally {
     progress.end()
   }
 }
 
 /** A terminal is told unless it is asked not to be, or the answer is for a program; anything else if it asks. */
-const progressOf = ({ flags, output }: Told): Progress => {
+const progressOf = ({ flags, output }: Omit<Told, 'signal'>): Progress => {
   const [isWanted, isQuiet] = [flags['progress'] === true, flags['quiet'] === true || output === 'json']
   const clock = createClock()
   if (isTerminal() && (isWanted || !isQuiet))

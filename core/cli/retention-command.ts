@@ -2,6 +2,7 @@
 import path from 'node:path'
 import { mayHaveThirdParty } from '../host/load/candidates.js'
 import { defineCommand, type Command } from '../plugin/command.js'
+import { array, object, optional, string, type Infer } from '../base/schema.js'
 import { RetentionRun } from '../retention/retention-route.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import { visibleLine } from '../base/text/visible.js'
@@ -12,7 +13,10 @@ import { placeOf, rootFlag } from './root/place.js'
 const archived = (archive: string | undefined): string =>
   archive === undefined ? '' : `\n  kept in ${visibleLine(archive)}`
 
-const showRun = ({ dry_run, parts, failed, stays, warnings = [] }: RetentionRun): string =>
+/** Of a stopped root also which kinds were left when the command was interrupted. */
+const RetentionAnswer = object({ ...RetentionRun.schema, left: optional(array(string())) })
+
+const showRun = ({ dry_run, parts, failed, stays, warnings = [], left = [] }: Infer<typeof RetentionAnswer>): string =>
   [
     ...parts.map(
       ({ words, archive }) => `${dry_run ? 'would fall' : 'fell'}: ${visibleLine(words)}${archived(archive)}`,
@@ -21,8 +25,14 @@ const showRun = ({ dry_run, parts, failed, stays, warnings = [] }: RetentionRun)
     ...stays.map((sentence) => `stays: ${visibleLine(sentence)}`),
     ...warnings.map((sentence) => `warning: ${visibleLine(sentence)}`),
     ...(parts.length === 0 ? [`Nothing ${dry_run ? 'would fall' : 'fell'}.`] : []),
+    ...(left.length > 0
+      ? [`Broken off, and nothing more falls: nothing fell of ${left.join(', ')}. Repeat it for these.`]
+      : []),
     ...(dry_run && parts.length > 0 ? ['Nothing was changed: repeat without --dry-run.'] : []),
   ].join('\n')
+
+const goesOn = (dry_run: boolean): string =>
+  dry_run ? 'Nothing falls by this.' : 'The daemon goes on letting fall what is due: holdfast status names it.'
 
 export const retentionCommand = (shipped: ShippedView): Command =>
   defineCommand({
@@ -42,7 +52,7 @@ export const retentionCommand = (shipped: ShippedView): Command =>
     run: async (input) => {
       const dry_run = input.flags['dry-run'] === true
       const place = placeOf(input)
-      if (place.held) return place.ask('/v1/retention', { dry_run })
+      if (place.held) return place.ask('/v1/retention', { dry_run }, goesOn(dry_run))
       const { root } = place
       const { readTomlFile } = await import('../host/load/toml.js')
       const { readConfig } = await import('../retention/policy.js')
@@ -55,9 +65,9 @@ export const retentionCommand = (shipped: ShippedView): Command =>
         complete: !mayHaveThirdParty(disk, root),
         dry_run,
       }
-      return telling(input, (progress) => retainStopped({ ...options, progress }))
+      return telling(input, 'Nothing fell.', (heeded) => retainStopped({ ...options, ...heeded }))
     },
-    answer: RetentionRun,
+    answer: RetentionAnswer,
     show: showRun,
-    status: ({ failed }) => (failed.length > 0 ? 1 : 0),
+    status: ({ failed, left = [] }) => (left.length > 0 ? 130 : failed.length > 0 ? 1 : 0),
   })

@@ -1,8 +1,8 @@
 /** `state verify`, `state repair`, `state show`: an operator's look at a state root, from outside any daemon. */
 import path from 'node:path'
 import { createClock } from '../base/clock.js'
+import type { Interrupts } from '../base/interrupts.js'
 import { count } from '../base/text/command-text.js'
-import type { Progress } from '../base/text/progress.js'
 import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
 import { Problem } from '../base/errors.js'
 import { createIds } from '../base/ids.js'
@@ -16,7 +16,8 @@ import type { Inventory, RootPlace, Shown } from '../state/inspect/show.js'
 import type { VerifyReport } from '../state/inspect/verify.js'
 import { errors as cliErrors } from './told/errors.js'
 import { explain } from './told/explain.js'
-import { progressFlags, telling } from './progress-line.js'
+import { interruptible } from './interrupts.js'
+import { progressFlags, telling, type Heeded } from './progress-line.js'
 import { rootFlag, rootOf } from './root/place.js'
 import type { ShippedView } from './shipped-view.js'
 import { printError } from './terminal.js'
@@ -24,24 +25,28 @@ import { printError } from './terminal.js'
 type Unreadable = { readonly unreadable: { readonly code: string; readonly sentence: string } }
 type VerifyAnswer = VerifyReport | Unreadable
 
-const verify = async (shipped: ShippedView, root: string, progress: Progress): Promise<VerifyAnswer> => {
+const verify = async (shipped: ShippedView, root: string, heeded: Heeded): Promise<VerifyAnswer> => {
   const { verifyRoot } = await import('../state/inspect/verify.js')
   try {
     return await verifyRoot({
       root,
-      progress,
+      ...heeded,
       disk: createDisk(),
       clock: createClock(),
       declared: await shipped.declarations(),
     })
   } catch (error) {
     const problem = error instanceof Problem ? error : (programProblem(error) ?? accessProblem(error))
-    // It says nothing of the root.
-    if (problem?.code === errors.program_damaged.code) throw problem
+    if (problem !== undefined && saysNothing.has(problem.code)) throw problem
     const code = problem?.code ?? codeOf(error) ?? 'unreadable'
     return { unreadable: { code, sentence: (problem ?? (error instanceof Error ? error : undefined))?.message ?? '' } }
   }
 }
+
+/** Problems that are none of the root. */
+const saysNothing: ReadonlySet<string> = new Set([errors.program_damaged.code, errors.interrupted.code])
+
+const unknown = 'Nothing was changed, and nobody knows yet whether the root is clean.'
 
 const columns = (rows: readonly (readonly string[])[]): string => {
   const widths = rows.reduce<number[]>((found, row) => row.map((cell, at) => Math.max(found[at] ?? 0, cell.length)), [])
@@ -95,7 +100,7 @@ const verifyCommand = (shipped: ShippedView): Command =>
     path: ['state', 'verify'],
     summary: 'Check every checksum, number, name, record and reference of a state root; changes nothing.',
     flags: { ...rootFlag, ...progressFlags },
-    run: (input) => telling(input, (progress) => verify(shipped, rootOf(input.flags), progress)),
+    run: (input) => telling(input, unknown, (heeded) => verify(shipped, rootOf(input.flags), heeded)),
     show: showReport,
     status: (report) => {
       if ('unreadable' in report) return 2
@@ -107,6 +112,7 @@ type Output = CommandInput['output']
 /** A place that is read, and the form in which faults on the way are told. */
 interface ShowPlace extends RootPlace {
   readonly output: Output
+  readonly interrupts: Interrupts
 }
 
 const warn = (faults: readonly Fault[], output: Output): void => {
@@ -117,7 +123,8 @@ const warn = (faults: readonly Fault[], output: Output): void => {
   printError(explain(met, output).text)
 }
 
-const shown = <T>({ value, faults }: Shown<T>, { output }: ShowPlace): T => {
+const shown = <T>(read: () => Shown<T>, { output, interrupts }: ShowPlace): T => {
+  const { value, faults } = interrupts.inOneGo(read)
   warn(faults, output)
   return value
 }
@@ -136,10 +143,10 @@ const reading = () => import('../state/inspect/show.js')
 
 const showOne = async (place: ShowPlace, name: string, id: string): Promise<Json> => {
   const { showEntries, showRecords } = await reading()
-  const records = shown(showRecords(place, name, id), place)
+  const records = shown(() => showRecords(place, name, id), place)
   const record = records?.get(id)
   if (record !== undefined) return record
-  const entries = records === undefined ? shown(showEntries(place, name, id), place) : undefined
+  const entries = records === undefined ? shown(() => showEntries(place, name, id), place) : undefined
   if (entries === undefined && records === undefined) throw errors.shape_absent({ details: { name } })
   if (entries === undefined || entries.length === 0) throw errors.record_absent({ details: { name, id } })
   return [...entries]
@@ -147,9 +154,9 @@ const showOne = async (place: ShowPlace, name: string, id: string): Promise<Json
 
 const showAll = async (place: ShowPlace, name: string): Promise<Json> => {
   const { showOwners, showRecords } = await reading()
-  const records = shown(showRecords(place, name), place)
+  const records = shown(() => showRecords(place, name), place)
   if (records !== undefined) return [...records.values()]
-  const owners = shown(showOwners(place, name), place)
+  const owners = shown(() => showOwners(place, name), place)
   if (owners === undefined) throw errors.shape_absent({ details: { name } })
   return { ...owners }
 }
@@ -172,12 +179,14 @@ const show: Command = defineCommand({
     ...rootFlag,
     archive: { kind: 'text', value: 'file', summary: 'Read this archive of retention instead of a state root.' },
   },
-  run: async ({ flags, args: { name, id }, output }) => {
-    if (typeof flags['archive'] === 'string') return showArchive(flags['archive'], name, id)
-    const place = { root: rootOf(flags), disk: createDisk(), output }
-    if (name === undefined) return { [inventory]: shown((await reading()).listState(place), place) }
-    return id === undefined ? showAll(place, name) : showOne(place, name, id)
-  },
+  run: ({ flags, args: { name, id }, output, signal }) =>
+    interruptible(signal, 'Nothing was changed.', async (interrupts) => {
+      if (typeof flags['archive'] === 'string') return showArchive(flags['archive'], name, id)
+      const place = { root: rootOf(flags), disk: createDisk(), output, interrupts }
+      if (name !== undefined) return id === undefined ? showAll(place, name) : showOne(place, name, id)
+      const { listState } = await reading()
+      return { [inventory]: shown(() => listState(place), place) }
+    }),
   show: (answer: Json) => {
     const listed = isJsonObject(answer) ? answer[inventory] : undefined
     return listed === undefined ? JSON.stringify(answer, null, 2) : listInventory(unsafeCast<Inventory>(listed))
@@ -247,7 +256,7 @@ const repair = (shipped: ShippedView): Command =>
         acceptLoss: flags['accept-loss'] === true,
         onTaken: (root: string, taken: readonly RepairAction[]) => noteTaken(place, root, taken),
       }
-      return telling(input, (progress) => repairRoot({ ...options, progress }))
+      return telling(input, 'Nothing was changed.', (heeded) => repairRoot({ ...options, ...heeded }))
     },
     show: showPlan,
     status: ({ actions, applied, byHand, after }) =>

@@ -27,6 +27,7 @@ export interface FallParts {
   readonly log: Log
   readonly document: RetentionDocument
   readonly progress?: Progress
+  readonly signal?: AbortSignal
 }
 
 /** Falls that are kept for whoever looks later. */
@@ -40,7 +41,7 @@ const notWritten = (kind: string, path: string, cause: unknown): unknown => {
 }
 
 const archive = async (parts: FallParts, { kind, upto, from, to, bytes, fall }: Due): Promise<Archived | undefined> => {
-  const { retention, policy, rootId, disk, clock, ids, progress = noProgress } = parts
+  const { retention, policy, rootId, disk, clock, ids, progress = noProgress, signal } = parts
   if (policy.archiveDir === undefined) return undefined
   const found = findArchiveFolder(parts, policy.archiveDir)
   if (!found.ok) throw errors.archive_not_written({ details: { kind, path: policy.archiveDir, reason: found.reason } })
@@ -58,15 +59,16 @@ const archive = async (parts: FallParts, { kind, upto, from, to, bytes, fall }: 
   } as const
   progress.begin(`archive ${kind}`, bytes)
   return retention
-    .contents(fall, (lines) => writeArchive({ disk, folder, progress }, header, lines))
+    .contents(fall, (lines) => writeArchive({ disk, folder, progress, signal }, header, lines))
     .catch((error: unknown) => {
       throw notWritten(kind, folder, error)
     })
 }
 
-/** Lets one kind fall; nothing of it fell where this rejects. */
-export const letFall = async (parts: FallParts, due: Due): Promise<Fallen> => {
-  const { retention, document, clock, log } = parts
+/** Lets one kind fall; nothing of it fell where this rejects, and no archive says that it did. */
+const letFall = async (parts: FallParts, due: Due): Promise<Fallen> => {
+  const { retention, document, clock, log, signal } = parts
+  signal?.throwIfAborted()
   const archived = await archive(parts, due)
   const {
     fall: _,
@@ -86,4 +88,33 @@ export const letFall = async (parts: FallParts, due: Due): Promise<Fallen> => {
   })
   await document.change((value) => ({ ...value, fallen: [...value.fallen, fallen].slice(-mostKept) }))
   return fallen
+}
+
+/** A kind of which nothing fell, and why. */
+export interface Failed {
+  readonly kind: string
+  readonly error: unknown
+}
+export interface Fell {
+  readonly fallen: readonly Fallen[]
+  readonly failed: readonly Failed[]
+  /** Kinds that were to fall and stay because the signal aborted. */
+  readonly left: readonly string[]
+}
+
+/** One kind after the other: what one refuses holds back no other. */
+export const letAllFall = async (parts: FallParts, falls: readonly Due[]): Promise<Fell> => {
+  const { signal } = parts
+  const fallen: Fallen[] = []
+  const failed: Failed[] = []
+  const left: string[] = []
+  for (const due of falls)
+    await letFall(parts, due).then(
+      (one) => fallen.push(one),
+      (error: unknown) => {
+        if (signal?.aborted === true && error === signal.reason) left.push(due.kind)
+        else failed.push({ kind: due.kind, error })
+      },
+    )
+  return { fallen, failed, left }
 }

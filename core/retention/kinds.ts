@@ -13,6 +13,8 @@ export const bytesIn = ({ shares }: Partition): number => sum(shares.map(({ byte
 export const recordsIn = ({ shares }: Partition): number =>
   sum(shares.map(({ leads, records, open }) => (leads ? Math.max(0, records - open) : 0)))
 
+const hasOpen = ({ shares }: Partition): boolean => shares.some(({ leads, open }) => leads && open > 0)
+
 export const kindBytes = (kinds: readonly KeptKind[]): Readonly<Record<string, number>> =>
   Object.fromEntries(kinds.map(({ kind, partitions }) => [kind, sum(partitions.map(bytesIn))]))
 
@@ -39,6 +41,7 @@ export const factsOf = (
       no: partition.no,
       from: partition.from,
       since: Math.min(partition.from, partition.since ?? partition.from),
+      settledSince: hasOpen(partition) ? undefined : partition.since,
       to: partition.to,
       records: recordsIn(partition),
       bytes: bytesIn(partition) + (beside.get(partition.no) ?? 0),

@@ -1,4 +1,5 @@
 /** What falls now and what stays though it is due, worked out of facts alone: a dry run says what a run does. */
+import { showDay } from './amounts.js'
 import type { Policy } from './policy.js'
 import {
   bytesIn,
@@ -47,6 +48,9 @@ export interface PlanInput {
 const ageText = 'It is younger than min_age.'
 const aheadText = 'Its stamps are ahead of the clock: that was wrong when it was written.'
 const wholeText = 'It falls as a whole, and what is to stay stands in it too.'
+/** By its age a partition falls when nothing in it is younger. */
+const agedText = (at: number): string =>
+  `It falls as a whole, from ${showDay(at)} on at the earliest: until then what is to stay stands in it too.`
 const vainText = 'It is younger than what is held, and without it the root would hold more than max_bytes all the same.'
 
 class Planner {
@@ -102,7 +106,9 @@ class Planner {
     const cause = queue.blocked ? undefined : partDueBy(queue, this.#input.now)
     const [oldest] = queue.left
     if (cause === undefined || oldest === undefined) return
-    const { held = wholeText, ...facts } = oldest
+    const { maxAge } = queue.policy
+    const whole = cause === 'age' && maxAge !== undefined ? agedText(oldest.to + maxAge) : wholeText
+    const { held = whole, ...facts } = oldest
     this.stays.push({ ...facts, cause, held })
   }
 

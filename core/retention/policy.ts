@@ -115,6 +115,10 @@ export const readConfig = (from: RetentionFile, root: string): RetentionConfig =
 
 const meantKind = (kind: string | undefined): string => (kind === undefined ? '' : `; did you mean kinds.${kind}?`)
 
+/** What is bounded by settings of its own, also by the last word of its name: `memories` are `run_memories`. */
+const boundedAs = (kind: string, bounded: ReadonlyMap<string, string>): string | undefined =>
+  bounded.get(kind) ?? Array.from(bounded).find(([name]) => name.endsWith(`_${kind}`))?.[1]
+
 const notHere = (kind: string, known: readonly string[], settings: string | undefined): string =>
   settings === undefined
     ? `is no kind: there are ${known.toSorted().join(', ')}${meantKind(nearest(kind, known))}`
@@ -126,10 +130,10 @@ const unknownIn = (
   complete: boolean,
 ): readonly string[] => {
   const known = new Set([...declared(), ...kinds()].map(({ kind }) => kind))
-  const settings = bounded()
+  const settingsOf = (kind: string): string | undefined => boundedAs(kind, bounded())
   const unknown = Object.keys(config.kinds).filter((kind) => !known.has(kind))
-  const wrong = unknown.find((kind) => complete || settings.has(kind))
-  if (wrong !== undefined) refuse(`kinds.${wrong}`, notHere(wrong, [...known], settings.get(wrong)), config.lineOf)
+  const wrong = unknown.find((kind) => complete || settingsOf(kind) !== undefined)
+  if (wrong !== undefined) refuse(`kinds.${wrong}`, notHere(wrong, [...known], settingsOf(wrong)), config.lineOf)
   return unknown
 }
 

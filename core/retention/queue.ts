@@ -10,6 +10,8 @@ export interface PartitionFacts {
   readonly from: number
   /** Unix ms of the oldest record in it. */
   readonly since: number
+  /** The same of those that no longer change, where one that does could not be older; absent: not known. */
+  readonly settledSince?: number | undefined
   /** Unix ms: nothing in it was written later. */
   readonly to: number
   /** Of the leader. */
@@ -65,5 +67,5 @@ export const partDueBy = ({ policy: { maxAge, maxCount }, left }: Queue, now: nu
   const [oldest] = left
   if (oldest === undefined) return undefined
   if (maxCount !== undefined && recordsIn(left) > maxCount && oldest.records > maxCount / 4) return 'count'
-  return maxAge !== undefined && oldest.from <= now - maxAge * 1.25 ? 'age' : undefined
+  return maxAge !== undefined && (oldest.settledSince ?? oldest.from) <= now - maxAge * 1.25 ? 'age' : undefined
 }

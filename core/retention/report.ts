@@ -1,6 +1,19 @@
 /** What `/v1/status` says of each kind. */
-import { array, doc, integer, named, number, object, optional, record, string, type Infer } from '../base/schema.js'
+import {
+  array,
+  doc,
+  integer,
+  literal,
+  named,
+  number,
+  object,
+  optional,
+  record,
+  string,
+  type Infer,
+} from '../base/schema.js'
 import type { KeptKind } from '../state/contract.js'
+import { isFree } from '../state/disk/outside.js'
 import type { DueNow } from './due.js'
 import { bytesIn, recordsIn } from './kinds.js'
 import type { Policy } from './policy.js'
@@ -21,6 +34,13 @@ const KindReport = named(
     stays_because: doc(optional(string()), 'Why something stays though it is due.'),
   }),
 )
+const FallenReport = named(
+  'FallenPart',
+  object({
+    ...Fallen.schema,
+    archive_gone: optional(doc(literal(true), 'The file that kept it is no longer there; absent where it is.')),
+  }),
+)
 export const RetentionReport = named(
   'RetentionReport',
   object({
@@ -28,7 +48,7 @@ export const RetentionReport = named(
     max_bytes: doc(optional(integer({ min: 1 })), 'Of the whole root.'),
     archive_dir: optional(string()),
     kinds: record(KindReport),
-    fallen: doc(array(Fallen), 'The latest falls, the oldest first.'),
+    fallen: doc(array(FallenReport), 'The latest falls, the oldest first.'),
   }),
 )
 export type RetentionReport = Infer<typeof RetentionReport>
@@ -64,6 +84,11 @@ const kindReport = (parts: ReportParts, { kind, partitions }: KeptKind): Infer<t
   }
 }
 
+const withArchive = (fallen: Fallen): Infer<typeof FallenReport> => {
+  const isGone = fallen.archive !== undefined && isFree(fallen.archive)
+  return { ...fallen, ...(isGone && { archive_gone: true }) }
+}
+
 export const reportOf = (parts: ReportParts): RetentionReport => {
   const { policy, kinds, fallen } = parts
   return {
@@ -71,6 +96,6 @@ export const reportOf = (parts: ReportParts): RetentionReport => {
     max_bytes: policy.maxBytes,
     archive_dir: policy.archiveDir,
     kinds: Object.fromEntries(kinds.map((kept) => [kept.kind, kindReport(parts, kept)])),
-    fallen: [...fallen],
+    fallen: fallen.map(withArchive),
   }
 }

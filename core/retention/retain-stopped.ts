@@ -1,11 +1,12 @@
 /** Retention of a root that no daemon holds: it is opened as a start does, under its lock, and closed again. */
 import { createClock } from '../base/clock.js'
 import { createIds } from '../base/ids.js'
+import type { Interrupts } from '../base/interrupts.js'
 import type { Progress } from '../base/text/progress.js'
 import type { Log } from '../base/text/log.js'
 import { policyFor, refuseSlips, type RetentionConfig } from './policy.js'
 import { createRetention } from './retention.js'
-import { runRetention, type RetentionRun } from './retention-route.js'
+import { runRetention, type Left, type RetentionRun } from './retention-route.js'
 import { sayLeaving } from './words.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import type { Declarations } from '../state/inspect/verify.js'
@@ -23,10 +24,12 @@ export interface StoppedParts {
   readonly complete: boolean
   readonly dry_run: boolean
   readonly progress: Progress
+  readonly interrupts: Interrupts
 }
 
-export const retainStopped = async (parts: StoppedParts): Promise<RetentionRun> => {
-  const { root: at, config, declared, complete, dry_run, progress } = parts
+export const retainStopped = async (parts: StoppedParts): Promise<RetentionRun & Left> => {
+  const { root: at, config, declared, complete, dry_run, progress, interrupts } = parts
+  const { signal } = interrupts
   const [disk, clock, log] = [createDisk(), createClock(), silent]
   const ids = createIds(clock)
   const lock = await acquireLock({ root: at, clock, log, disk })
@@ -39,11 +42,12 @@ export const retainStopped = async (parts: StoppedParts): Promise<RetentionRun> 
     try {
       const policy = policyFor(config, state.retention, complete)
       refuseSlips(config, state.retention, policy)
+      signal.throwIfAborted()
       await opened.load()
       const rootId = lock.facts.root_id
-      const retention = createRetention({ root, rootId, disk, clock, ids, log, state, policy, progress })
+      const retention = createRetention({ root, rootId, disk, clock, ids, log, state, policy, progress, signal })
       const answer = await runRetention(retention, { dry_run, policy })
-      const leaving = await retention.leaving()
+      const leaving = signal.aborted ? 0 : await retention.leaving()
       return leaving === 0 ? answer : { ...answer, stays: [...answer.stays, sayLeaving(leaving)] }
     } finally {
       await opened.close()

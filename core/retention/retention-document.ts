@@ -6,7 +6,6 @@ import {
   doc,
   enums,
   integer,
-  named,
   object,
   optional,
   record,
@@ -18,23 +17,20 @@ import type { Log } from '../base/text/log.js'
 import type { State } from '../state/contract.js'
 
 /** Something that fell. */
-export const Fallen = named(
-  'FallenPart',
-  object({
-    at_ms: timestamp(),
-    kind: string(),
-    cause: doc(enums(['age', 'count', 'bytes']), 'Older than max_age, more than max_count, or room for max_bytes.'),
-    from: doc(integer({ min: 0 }), 'Unix ms of the first change in it; 0: not known.'),
-    to: doc(integer({ min: 0 }), 'Unix ms of the last change in it.'),
-    records: doc(integer({ min: 0 }), 'Records that lead the kind.'),
-    bytes: doc(integer({ min: 0 }), 'On disk.'),
-    behind_bytes: doc(
-      optional(integer({ min: 1 })),
-      'Of what goes behind it by itself, such as debug evidence; absent: nothing does.',
-    ),
-    archive: optional(doc(string(), 'The file that keeps it.')),
-  }),
-)
+export const Fallen = object({
+  at_ms: timestamp(),
+  kind: string(),
+  cause: doc(enums(['age', 'count', 'bytes']), 'Older than max_age, more than max_count, or room for max_bytes.'),
+  from: doc(integer({ min: 0 }), 'Unix ms of the first change in it; 0: not known.'),
+  to: doc(integer({ min: 0 }), 'Unix ms of the last change in it.'),
+  records: doc(integer({ min: 0 }), 'Records that lead the kind.'),
+  bytes: doc(integer({ min: 0 }), 'On disk.'),
+  behind_bytes: doc(
+    optional(integer({ min: 1 })),
+    'Of what goes behind it by itself, such as debug evidence; absent: nothing does.',
+  ),
+  archive: optional(doc(string(), 'The file that keeps it.')),
+})
 export type Fallen = Infer<typeof Fallen>
 
 const Stored = object({

@@ -7,7 +7,8 @@ import { Problem } from '../base/errors.js'
 import { errors as configErrors } from '../base/config.js'
 import { errors } from './archive/errors.js'
 import type { Policy } from './policy.js'
-import type { Failed, Retention } from './retention.js'
+import type { Failed } from './falls.js'
+import type { Retention } from './retention.js'
 import { Fallen } from './retention-document.js'
 import { messageOf } from '../base/text/thrown.js'
 import { sayFalling } from './words.js'
@@ -64,8 +65,14 @@ export interface RunTerms {
   readonly policy: Policy
 }
 
+/** Kinds that were to fall and had not when the work was interrupted; absent where it was not. */
+export type Left = { readonly left?: readonly string[] }
+
 /** What a command or a route answers with. */
-export const runRetention = async (retention: Retention, { dry_run, policy }: RunTerms): Promise<RetentionRun> => {
+export const runRetention = async (
+  retention: Retention,
+  { dry_run, policy }: RunTerms,
+): Promise<RetentionRun & Left> => {
   if (dry_run) {
     const { falls, stays } = await retention.due(policy)
     return {
@@ -76,14 +83,15 @@ export const runRetention = async (retention: Retention, { dry_run, policy }: Ru
       ...sayWarnings(retention, policy),
     }
   }
-  const { fallen, failed, stays } = await retention.run(policy)
-  if (failed.length > 0 && fallen.length === 0) throw asOne(failed)
+  const { fallen, failed, left, stays } = await retention.run(policy)
+  if (failed.length > 0 && fallen.length + left.length === 0) throw asOne(failed)
   return {
     dry_run,
     parts: fallen.map(fallenPart),
     failed: failed.map(failure),
     stays: stays.map(({ sentence }) => sentence),
     ...sayWarnings(retention, policy),
+    ...(left.length > 0 && { left }),
   }
 }
 

@@ -10,13 +10,13 @@ import type { Disk } from '../state/disk/disk.js'
 import { storageErrors } from '../state/storage-errors.js'
 import { createAnnouncements, type Announcements } from './announcements.js'
 import { dueNow, type Due, type DueNow } from './due.js'
-import { letFall } from './falls.js'
+import { letAllFall, type Failed, type Fell } from './falls.js'
 import { limitsFor } from './kinds.js'
 import { lookNowAndThen } from './looks.js'
 import type { Policy } from './policy.js'
-import { policyFaults } from './policy-faults.js'
+import { policyFaults, unfinishedCode } from './policy-faults.js'
 import { reportOf, type RetentionReport } from './report.js'
-import { openDocument, type Fallen, type RetentionDocument } from './retention-document.js'
+import { openDocument, type RetentionDocument } from './retention-document.js'
 import { createUsage, type Usage } from './usage.js'
 import { messageOf } from '../base/text/thrown.js'
 
@@ -34,16 +34,11 @@ export interface RetentionParts {
   readonly fault?: Warning
   /** Told how far an archive is, in about as many bytes as fall. */
   readonly progress?: Progress
+  /** Once it aborts nothing more falls, and what is not known yet rejects with its reason. */
+  readonly signal?: AbortSignal
 }
 
-/** A kind of which nothing fell, and why. */
-export interface Failed {
-  readonly kind: string
-  readonly error: unknown
-}
-export interface Outcome {
-  readonly fallen: readonly Fallen[]
-  readonly failed: readonly Failed[]
+export interface Outcome extends Fell {
   /** Behind what fell. */
   readonly stays: DueNow['stays']
 }
@@ -93,6 +88,8 @@ class Keeper implements Retention {
   readonly #announcements: Announcements
   readonly #inTurn = createTurn()
   #failures: readonly Warning[] = []
+  /** An archive that is not finished may be written just now. */
+  #isFalling = false
   #found: { readonly at: number; readonly due: DueNow } | undefined
   /** Of the root, what stays of it, when that was measured last. */
   #bytes = 0
@@ -149,18 +146,18 @@ class Keeper implements Retention {
   run(policy = this.#parts.policy): ReturnType<Retention['run']> {
     const fall = async (): ReturnType<Retention['run']> => {
       const { falls } = await this.#findAnew(policy)
-      await this.#announcements.settle(
-        falls.map(({ kind }) => kind),
-        policy,
-      )
-      const { fallen, failed } = await this.#letFall(falls, policy)
-      return { fallen, failed, stays: (await this.#foundBehind(policy)).stays }
+      const { fallen, failed, left } = await this.#letFall(falls, policy)
+      const handled = falls.map(({ kind }) => kind).filter((kind) => !left.includes(kind))
+      await this.#announcements.settle(handled, policy)
+      const { stays } = await this.#foundBehind(policy)
+      return { fallen, failed, left, stays: this.#isBroken() ? [] : stays }
     }
     return this.#inTurn(() => this.#parts.state.retention.withRoom(fall))
   }
 
   faults(policy: Policy): readonly Warning[] {
-    return policyFaults(policy, this.#parts)
+    const found = policyFaults(policy, this.#parts)
+    return this.#isFalling ? found.filter(({ code }) => code !== unfinishedCode) : found
   }
 
   warnings(): readonly Warning[] {
@@ -173,6 +170,10 @@ class Keeper implements Retention {
       ...this.#announcements.warnings(),
       ...this.#failures,
     ]
+  }
+
+  #isBroken(): boolean {
+    return this.#parts.signal?.aborted === true
   }
 
   async #look(which: 'first' | 'later'): Promise<void> {
@@ -224,6 +225,7 @@ class Keeper implements Retention {
   async #countBeside({ kinds }: Policy): Promise<void> {
     const found = new Map<string, ReadonlyMap<number, number>>()
     for (const kind of kinds.keys()) {
+      if (this.#isBroken()) return
       const { gone, parts } = await this.#parts.state.retention.beside(kind)
       this.#bytes -= gone
       found.set(kind, parts)
@@ -251,9 +253,11 @@ class Keeper implements Retention {
   }
 
   /** For whoever asks: what others removed since the last count is not taken once more. */
-  #findAnew(policy: Policy): Promise<DueNow> {
+  async #findAnew(policy: Policy): Promise<DueNow> {
     this.usage.expire()
-    return this.#findDue(policy)
+    const found = await this.#findDue(policy)
+    this.#parts.signal?.throwIfAborted()
+    return found
   }
 
   /** What is written to ends first, and then it is asked again: more may have come until then. */
@@ -267,20 +271,15 @@ class Keeper implements Retention {
     return (await this.#foundSoFar(policy)).falls.filter(({ kind, upto }) => upto <= (wanted.get(kind) ?? 0))
   }
 
-  /** One kind after the other: what one refuses holds back no other. */
-  async #letFall(falls: readonly Due[], policy = this.#parts.policy): Promise<Pick<Outcome, 'fallen' | 'failed'>> {
-    const { state } = this.#parts
-    const fallen: Fallen[] = []
-    const failed: Failed[] = []
-    for (const due of await this.#ended(falls, policy)) {
-      await letFall({ ...this.#parts, policy, retention: state.retention, document: this.#document }, due).then(
-        (one) => fallen.push(one),
-        (error: unknown) => failed.push({ kind: due.kind, error }),
-      )
-    }
+  async #letFall(falls: readonly Due[], policy = this.#parts.policy): Promise<Fell> {
+    const { retention } = this.#parts.state
+    const todo = await this.#ended(falls, policy)
+    this.#isFalling = true
+    const fell = await letAllFall({ ...this.#parts, policy, retention, document: this.#document }, todo)
+    this.#isFalling = false
     this.usage.expire()
-    this.#tell(failed)
-    return { fallen, failed }
+    this.#tell(fell.failed)
+    return fell
   }
 
   /** Once until something else is wrong; with what nobody has foreseen, whole. */

@@ -154,6 +154,12 @@ export const errors = defineErrors({
     detail: '{path} cannot be written: {reason}.',
     action: 'Name a folder on a file system that this daemon may write to.',
   },
+  target_too_small: {
+    status: 409,
+    domain: 'storage',
+    detail: 'The copy takes {needed}, and the file system of {path} has {free} free.',
+    action: 'Name a folder on a file system with more room, or make room there.',
+  },
   target_in_root: {
     status: 409,
     domain: 'storage',
@@ -196,6 +202,7 @@ export const errors = defineErrors({
     detail: 'The stored bytes {sha256} do not match their digest.',
     action: 'Restore the file from a backup or upload the bytes again.',
   },
+  interrupted: { status: 409, detail: 'Broken off. {stands}' },
   program_damaged: { status: 500, detail: '{reason}' },
 })
 

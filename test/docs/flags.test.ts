@@ -43,6 +43,8 @@ const others = new Set([
   '--no-parallel-scavenge',
   '--test-force-exit',
   '--stdio',
+  '--password-stdin',
+  '--with-token',
 ])
 
 test('every flag that is named as one of holdfast is in the reference', (t) => {

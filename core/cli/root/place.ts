@@ -45,16 +45,21 @@ export const urlOfHolder = (flags: Flags): string | undefined => {
 }
 
 export type RootPlace =
-  | { readonly held: true; ask(route: string, body: JsonObject): Promise<Json> }
+  | { readonly held: true; ask(route: string, body: JsonObject, goesOn: string): Promise<Json> }
   | { readonly held: false; readonly root: string }
 
 /**
+ * `goesOn` says what becomes of it where who asked does not wait for the answer.
+ *
  * Through the daemon if one holds the root, or if a daemon is named and no root; directly if none does. Throws
  * `state_root_absent`, or `state_root_foreign` where there are files and no `root.json`.
  */
-export const placeOf = ({ client, flags, addressed }: CommandInput): RootPlace => {
-  if (addressed && namedRoot(flags) === undefined)
-    return { held: true, ask: (route, body) => client.send('POST', route, body) }
+export const placeOf = ({ client, flags, addressed, signal }: CommandInput): RootPlace => {
+  const send = (route: string, body: JsonObject, goesOn: string): Promise<Json> =>
+    client.send('POST', route, body).catch((error: unknown) => {
+      throw signal.aborted ? errors.interrupted({ details: { stands: goesOn }, cause: error }) : error
+    })
+  if (addressed && namedRoot(flags) === undefined) return { held: true, ask: send }
   const root = rootOf(flags)
   const disk = createDisk()
   const facts = readRoot({ root, disk })
@@ -67,6 +72,6 @@ export const placeOf = ({ client, flags, addressed }: CommandInput): RootPlace =
   }
   return {
     held: true,
-    ask: (route, body) => client.send('POST', route, { ...body, root_id: facts.root_id }).catch(elsewhere),
+    ask: (route, body, goesOn) => send(route, { ...body, root_id: facts.root_id }, goesOn).catch(elsewhere),
   }
 }

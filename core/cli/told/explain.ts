@@ -2,7 +2,7 @@
 import { Problem } from '../../base/errors.js'
 import { visibleBlock, visibleLine } from '../../base/text/visible.js'
 import { messageOf, stackOf } from '../../base/text/thrown.js'
-import { accessProblem, codeOf, programProblem } from '../../state/errors.js'
+import { accessProblem, codeOf, errors as stateErrors, programProblem } from '../../state/errors.js'
 import { DaemonProblem } from './daemon-problem.js'
 import { errors, usageCodes } from './errors.js'
 import { isOfTheLine } from './own-words.js'
@@ -49,11 +49,16 @@ const fault = (error: unknown, output: Output): string => {
   return `holdfast: ${stack ?? message}`
 }
 
+const exitCode = ({ code, occurrence }: Problem): number => {
+  if (code === stateErrors.interrupted.code) return 130
+  return usageCodes.has(code) || isOfTheLine(occurrence.errors) ? 2 : 1
+}
+
 export const explain = (cause: unknown, output: Output = 'pretty'): Explanation => {
   const error = accessProblem(cause) ?? filesProblem(cause) ?? programProblem(cause) ?? cause
   if (!(error instanceof Problem)) return { text: fault(error, output), code: 1 }
   return {
     text: output === 'json' ? JSON.stringify(facts(error)) : sentences(error),
-    code: usageCodes.has(error.code) || isOfTheLine(error.occurrence.errors) ? 2 : 1,
+    code: exitCode(error),
   }
 }

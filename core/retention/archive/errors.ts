@@ -7,6 +7,12 @@ export const errors = defineErrors({
     detail: 'There is no archive {path}.',
     action: 'Name a file that retention has written: holdfast status names the newest of each kind.',
   },
+  archive_is_folder: {
+    status: 409,
+    domain: 'storage',
+    detail: '{path} is a folder, and no archive: {inside}.',
+    action: 'Name a file that retention has written: holdfast status names the newest of each kind.',
+  },
   archive_shape_absent: {
     status: 404,
     domain: 'storage',

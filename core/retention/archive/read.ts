@@ -1,4 +1,5 @@
 /** Reads an archive line by line, and refuses one that is not as it was written. */
+import { join } from 'node:path'
 import { createGunzip } from 'node:zlib'
 import { Readable } from 'node:stream'
 import type { Disk } from '../../state/disk/disk.js'
@@ -9,6 +10,7 @@ import type { StructOf } from '../../base/schema.js'
 import { isModest, maxDepth } from '../../base/text/nesting.js'
 import { ArchiveHeader, ArchiveLine, type ArchiveCounts, type ArchivedLine } from './lines.js'
 import { errors } from './errors.js'
+import { isArchive, momentIn } from './names.js'
 
 const pieceBytes = 512 * 1024
 const newline = 10
@@ -112,9 +114,27 @@ async function* readable<T>(path: string, lines: AsyncIterable<T>): AsyncIterabl
 const headerOf = (bytes: Uint8Array): ArchiveHeader | undefined =>
   checkLine(bytes, 0, 0).ok ? valueOf(bytes, ArchiveHeader) : undefined
 
-/** Throws `archive_absent` where there is no file, `archive_damaged` where it is none of ours or not whole. */
+/** Names that are told of a folder. */
+const mostNames = 3
+/** The newest archives of a folder of one root, or of the folder above. */
+const sayInside = (disk: Disk, folder: string): string => {
+  const own = disk.list(folder).flatMap((name) => {
+    const inside = disk.stat(join(folder, name))?.kind === 'folder' ? disk.list(join(folder, name)) : []
+    return [name, ...inside.map((one) => join(name, one))]
+  })
+  const newest = own.filter(isArchive).toSorted((a, b) => momentIn(b).localeCompare(momentIn(a)))
+  if (newest.length === 0) return 'there is none in it'
+  return `the newest in it are ${newest.slice(0, mostNames).join(', ')}`
+}
+
+/**
+ * Throws `archive_is_folder` for a folder, `archive_absent` where there is no file, `archive_damaged` where it is none
+ * of ours or not whole.
+ */
 export const openArchive = async (disk: Disk, path: string): Promise<Archive> => {
-  if (disk.stat(path)?.kind !== 'file') throw errors.archive_absent({ details: { path } })
+  const kind = disk.stat(path)?.kind
+  if (kind === 'folder') throw errors.archive_is_folder({ details: { path, inside: sayInside(disk, path) } })
+  if (kind !== 'file') throw errors.archive_absent({ details: { path } })
   const rows = readable(path, linesOf(disk, path))[Symbol.asyncIterator]()
   const first = await rows.next()
   const header = first.done === true ? undefined : headerOf(first.value)

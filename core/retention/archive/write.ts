@@ -7,6 +7,7 @@ import { noProgress, type Progress } from '../../base/text/progress.js'
 import type { FallingLine } from '../../state/contract.js'
 import type { Disk, DiskFile } from '../../state/disk/disk.js'
 import { codeOf } from '../../state/errors.js'
+import { isUnfinished, placeOf, unfinished } from './names.js'
 import { archiveBytes, type ArchiveCounts, type ArchiveHeader } from './lines.js'
 
 export interface ArchiveTarget {
@@ -15,6 +16,8 @@ export interface ArchiveTarget {
   readonly folder: string
   /** Told of each byte before it is compressed. */
   readonly progress?: Progress
+  /** Once it aborts, the archive is given up. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface Archived extends ArchiveCounts {
@@ -22,17 +25,6 @@ export interface Archived extends ArchiveCounts {
   /** Of the file, compressed. */
   readonly bytes: number
 }
-
-/** `runs-2027-01-31T09-00-00-000Z.ndjson.gz`, in a folder of the root's own; others of the moment are numbered. */
-const placeOf = (folder: string, { of, root, archived_at_ms }: ArchiveHeader, no: number): string => {
-  const moment = new Date(archived_at_ms).toISOString().replaceAll(/[:.]/gu, '-')
-  return path.join(folder, root, `${of}-${moment}${no === 1 ? '' : `-${no}`}.ndjson.gz`)
-}
-
-/** What was cut off in its middle has this behind its name, and is no archive. */
-const unfinished = '.part'
-const isUnfinished = (name: string): boolean =>
-  /^[a-z][a-z0-9_]*-\d{4,}-\d\d-\d\dT[\d-]+Z(?:-\d+)?\.ndjson\.gz\.part$/u.test(name)
 
 /** Of lives of this root that were killed while they wrote. */
 const sweep = async (disk: Disk, own: string): Promise<void> => {
@@ -85,19 +77,24 @@ const writeWhole = async (out: DiskFile, bytes: Iterable<Uint8Array>): Promise<n
   }
 }
 
-function* told(bytes: Iterable<Uint8Array>, progress: Progress): Iterable<Uint8Array> {
+function* told(
+  bytes: Iterable<Uint8Array>,
+  { progress = noProgress, signal }: Pick<ArchiveTarget, 'progress' | 'signal'>,
+): Iterable<Uint8Array> {
   for (const piece of bytes) {
     yield piece
+    signal?.throwIfAborted()
     progress.advance(piece.length)
   }
 }
 
 /** Resolves when the file and its name are on the disk. Rejects with what the disk said, and leaves no archive then. */
 export const writeArchive = async (
-  { disk, folder, progress = noProgress }: ArchiveTarget,
+  target: ArchiveTarget,
   header: ArchiveHeader,
   lines: Iterable<FallingLine>,
 ): Promise<Archived> => {
+  const { disk, folder } = target
   const own = path.join(folder, header.root)
   await disk.makeFolder(own)
   await disk.syncFolder(folder)
@@ -107,7 +104,7 @@ export const writeArchive = async (
   const whole = archiveBytes(header, lines, (found) => {
     counts = found
   })
-  const bytes = await writeWhole(out, told(whole, progress)).catch(async (error: unknown) => {
+  const bytes = await writeWhole(out, told(whole, target)).catch(async (error: unknown) => {
     await disk.unlink(to + unfinished).catch(() => undefined)
     throw error
   })

@@ -1,8 +1,9 @@
 /** Checks a backup, and makes a root of it. */
 import { join, resolve } from 'node:path'
 import type { Clock } from '../../base/clock.js'
+import { noInterrupts, type Interrupts } from '../../base/interrupts.js'
 import { noProgress, type Progress } from '../../base/text/progress.js'
-import { copyWhole, createCopy, prepareTarget } from './backup.js'
+import { copyWhole, createCopy, inTarget } from './backup.js'
 import { commitFolders } from '../format/layout.js'
 import { copyFolder, readBackupFile, type BackupFile } from './backup-file.js'
 import type { Disk } from '../disk/disk.js'
@@ -10,7 +11,7 @@ import { digestFile, sourceOf } from '../disk/pieces.js'
 import { errors } from '../errors.js'
 import { holdDocument, type StoredHold } from '../root/hold-document.js'
 import type { Fault } from '../format/line.js'
-import { readRoot } from '../root/root-document.js'
+import { readRoot, type RootFacts } from '../root/root-document.js'
 import { seal } from '../format/sealed.js'
 import { verifyRoot, type Declarations, type VerifyReport } from './verify.js'
 
@@ -20,6 +21,7 @@ export interface BackupPlace {
   readonly clock: Clock
   readonly declared?: Declarations
   readonly progress?: Progress
+  readonly interrupts?: Interrupts
 }
 
 export interface BackupCheck {
@@ -50,14 +52,16 @@ const firstDifference = (found: Digest | undefined, wanted: Digest): string | un
 
 const bytesIn = ({ files }: BackupFile): number => files.reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** Compares every file with `backup.json`, then checks the root inside. Throws where there is no whole backup. */
-export const verifyBackup = async (place: BackupPlace): Promise<BackupCheck> => {
-  const { folder, disk, clock, declared, progress = noProgress } = place
-  const backup = readBackupFile(disk, folder)
-  const copy = join(resolve(folder), copyFolder)
+interface Compared {
+  readonly disk: Disk
+  readonly copy: string
+  readonly backup: BackupFile
+  readonly progress: Progress
+}
+
+const compare = ({ disk, copy, backup, progress }: Compared): Fault[] => {
   const faults: Fault[] = []
   const named = new Set(backup.files.map(({ path }) => join(copy, path)))
-  progress.begin('compare', bytesIn(backup))
   for (const wanted of backup.files) {
     const file = join(copy, wanted.path)
     const rule = firstDifference(digestFile(disk, file, progress.advance), wanted)
@@ -65,7 +69,17 @@ export const verifyBackup = async (place: BackupPlace): Promise<BackupCheck> => 
   }
   for (const file of filesBelow(disk, copy))
     if (!named.has(file)) faults.push({ file, offset: 0, rule: 'backup.json does not name it' })
-  const options = { root: copy, disk, clock, live: false, progress }
+  return faults
+}
+
+/** Compares every file with `backup.json`, then checks the root inside. Throws where there is no whole backup. */
+export const verifyBackup = async (place: BackupPlace): Promise<BackupCheck> => {
+  const { folder, disk, clock, declared, progress = noProgress, interrupts = noInterrupts } = place
+  const backup = readBackupFile(disk, folder)
+  const copy = join(resolve(folder), copyFolder)
+  progress.begin('compare', bytesIn(backup))
+  const faults = interrupts.inOneGo(() => compare({ disk, copy, backup, progress }))
+  const options = { root: copy, disk, clock, live: false, progress, interrupts }
   const root = await verifyRoot({ ...options, ...(declared !== undefined && { declared }) })
   return { backup, faults, root, clean: faults.length === 0 && root.clean }
 }
@@ -80,16 +94,23 @@ export interface RestoreReport {
 
 /**
  * Makes a root in an absent or empty folder. `root.json` comes last, with a higher generation: without it there is no
- * root.
+ * root. Where it fails or is interrupted, nothing of it stays.
  */
 export const restoreBackup = async (place: BackupPlace, to: string): Promise<RestoreReport> => {
-  const { folder, disk, clock, progress = noProgress } = place
-  const { backup, faults, root } = await verifyBackup({ folder, disk, clock, progress })
+  const { declared: _, ...without } = place
+  const { disk } = place
+  const { backup, faults, root } = await verifyBackup(without)
   const [first] = [...faults, ...root.findings.filter(({ severity }) => severity === 'damage')]
   if (first !== undefined) throw errors.backup_damaged({ details: { path: first.file, rule: first.rule } })
   const target = resolve(to)
-  await prepareTarget(disk, target)
-  const copy = createCopy(disk, target, progress)
+  const facts = await inTarget({ disk, to: target, needed: bytesIn(backup) }, () => copyRoot(place, backup, target))
+  const { root_id, generation } = facts
+  return { root: target, root_id, sequence: backup.sequence, generation, files: backup.files.length }
+}
+
+const copyRoot = async (place: BackupPlace, backup: BackupFile, to: string): Promise<RootFacts> => {
+  const { folder, disk, clock, progress = noProgress } = place
+  const copy = createCopy({ disk, to }, place)
   progress.begin('copy', bytesIn(backup))
   const from = join(resolve(folder), copyFolder)
   for (const name of commitFolders) await copy.makeFolder(name)
@@ -101,7 +122,7 @@ export const restoreBackup = async (place: BackupPlace, to: string): Promise<Res
   await copy.finish()
   const facts = readRoot({ root: from, disk })
   if (facts === undefined) throw errors.backup_incomplete({ details: { path: folder } })
-  const generation = facts.generation + 1
-  await disk.replace(join(target, 'root.json'), seal({ ...facts, generation }))
-  return { root: target, root_id: facts.root_id, sequence: backup.sequence, generation, files: backup.files.length }
+  const raised = { ...facts, generation: facts.generation + 1 }
+  await disk.replace(join(to, 'root.json'), seal(raised))
+  return raised
 }

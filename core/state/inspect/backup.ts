@@ -5,6 +5,8 @@
  */
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Clock } from '../../base/clock.js'
+import { count } from '../../base/text/command-text.js'
+import { noInterrupts, type Interrupts } from '../../base/interrupts.js'
 import { noProgress, type Progress } from '../../base/text/progress.js'
 import { backupFileName, copyFolder, writeBackupFile, type BackupEntry, type BackupFile } from './backup-file.js'
 import type { Disk } from '../disk/disk.js'
@@ -32,6 +34,7 @@ export interface BackupOptions {
   readonly clock: Clock
   readonly cut: Cut
   readonly progress?: Progress
+  readonly interrupts?: Interrupts
 }
 
 export interface BackupReport {
@@ -68,22 +71,70 @@ const onTarget = async <R>(path: string, step: () => R | Promise<R>): Promise<R>
   }
 }
 
-/** Makes `to`, and refuses to write where something is. */
-export const prepareTarget = (disk: Disk, to: string): Promise<void> =>
-  onTarget(to, async () => {
-    const stat = disk.stat(to)
-    if (stat !== undefined && (stat.kind !== 'folder' || disk.list(to).length > 0))
-      throw errors.target_not_empty({ details: { path: to } })
-    if (disk.stat(dirname(to))?.kind !== 'folder')
-      throw errors.target_without_folder({ details: { path: dirname(to) } })
-    await disk.makeFolder(to)
+/** What is written is written into a folder of its own, and none of it stays where it was not written whole. */
+export interface Target {
+  readonly disk: Disk
+  readonly to: string
+  /** Bytes that the copy takes. */
+  readonly needed: number
+}
+
+/** Refuses to write where something is, or where there is no room. */
+const checkTarget = ({ disk, to, needed }: Target): void => {
+  const stat = disk.stat(to)
+  if (stat !== undefined && (stat.kind !== 'folder' || disk.list(to).length > 0))
+    throw errors.target_not_empty({ details: { path: to } })
+  if (disk.stat(dirname(to))?.kind !== 'folder') throw errors.target_without_folder({ details: { path: dirname(to) } })
+  const { free } = disk.space(stat === undefined ? dirname(to) : to)
+  if (free < needed)
+    throw errors.target_too_small({ details: { path: to, needed: count(needed, 'byte'), free: count(free, 'byte') } })
+}
+
+const emptyFolder = async (disk: Disk, folder: string): Promise<void> => {
+  for (const path of disk.list(folder).map((name) => join(folder, name)))
+    if (disk.stat(path)?.kind === 'folder') {
+      await emptyFolder(disk, path)
+      await disk.removeFolder(path)
+    } else await disk.unlink(path)
+}
+
+/** Makes the target and writes into it; where that fails, the target is as it was. */
+export const inTarget = async <R>(target: Target, write: () => Promise<R>): Promise<R> => {
+  const { disk, to } = target
+  await onTarget(to, () => checkTarget(target))
+  const wasThere = disk.stat(to) !== undefined
+  const undo = async (): Promise<void> => {
+    await emptyFolder(disk, to)
+    if (!wasThere) await disk.removeFolder(to)
     await disk.syncFolder(dirname(to))
-  })
+  }
+  try {
+    await onTarget(to, async () => {
+      await disk.makeFolder(to)
+      await disk.syncFolder(dirname(to))
+    })
+    return await write()
+  } catch (error) {
+    const isUndone = await undo().then(
+      () => true,
+      () => false,
+    )
+    if (isUndone || !(error instanceof Problem) || error.code !== errors.interrupted.code) throw error
+    throw errors.interrupted({ details: { stands: `${to} holds a part of the copy, which is of no use: remove it.` } })
+  }
+}
 
 const isInside = (folder: string, path: string): boolean => !/^\.\.(?:\/|$)/u.test(relative(folder, path))
 
 /** Writes files below one folder; every folder is made once and synced at the end. */
-export const createCopy = (disk: Disk, to: string, { advance }: Pick<Progress, 'advance'> = noProgress) => {
+export const createCopy = (
+  { disk, to }: Omit<Target, 'needed'>,
+  { progress = noProgress, interrupts = noInterrupts }: Pick<BackupOptions, 'progress' | 'interrupts'>,
+) => {
+  const advance = (bytes: number): void => {
+    interrupts.signal.throwIfAborted()
+    progress.advance(bytes)
+  }
   const made = new Set([to])
   const makeFolder = async (folder: string): Promise<void> => {
     if (made.has(folder)) return
@@ -146,10 +197,9 @@ const copiedBytes = (disk: Disk, paths: Layout, { manifest }: Cut): number =>
   sumOf(namedFiles(paths, manifest).values()) + sumOf(wholeFiles(disk, paths).map((path) => disk.stat(path)?.size))
 
 const copyAll = async (options: BackupOptions, to: string): Promise<BackupEntry[]> => {
-  const { root, disk, cut, progress = noProgress } = options
+  const { root, disk, cut } = options
   const paths = layout(root)
-  const copy = createCopy(disk, to, progress)
-  progress.begin('copy', copiedBytes(disk, paths, cut))
+  const copy = createCopy({ disk, to }, options)
   const files: BackupEntry[] = []
   for (const folder of commitFolders) await copy.makeFolder(folder)
   for (const [path, length] of namedFiles(paths, cut.manifest))
@@ -170,30 +220,38 @@ const copyAll = async (options: BackupOptions, to: string): Promise<BackupEntry[
   return files
 }
 
-/** Writes a backup of a cut. `backup.json` comes last: without it there is no backup. */
+/**
+ * Writes a backup of a cut. `backup.json` comes last: without it there is no backup. Where it fails or is interrupted,
+ * nothing of it stays.
+ */
 export const writeBackup = async (options: BackupOptions): Promise<BackupReport> => {
-  const { root, disk, clock, cut } = options
+  const { root, disk, clock, cut, progress = noProgress } = options
   const started = clock.elapsed()
   const to = resolve(options.to)
   const facts = readRoot({ root, disk })
   if (facts === undefined) throw absentRoot(root, disk)
   if (isInside(root, to)) throw errors.target_in_root({ details: { path: to } })
-  await prepareTarget(disk, to)
-  await onTarget(to, () => disk.makeFolder(join(to, copyFolder)))
-  const files = await copyAll(options, join(to, copyFolder))
-  const file: BackupFile = {
-    v: 1,
-    k: 'backup',
-    root_id: facts.root_id,
-    generation: facts.generation,
-    sequence: cut.sequence,
-    created_at_ms: clock.now(),
-    files,
-  }
-  await onTarget(to, () => writeBackupFile(disk, to, file))
+  const needed = copiedBytes(disk, layout(root), cut)
+  const files = await inTarget({ disk, to, needed }, async () => {
+    await onTarget(to, () => disk.makeFolder(join(to, copyFolder)))
+    progress.begin('copy', needed)
+    const copied = await copyAll(options, join(to, copyFolder))
+    const { root_id, generation } = facts
+    const file: BackupFile = {
+      v: 1,
+      k: 'backup',
+      root_id,
+      generation,
+      sequence: cut.sequence,
+      created_at_ms: clock.now(),
+      files: copied,
+    }
+    await onTarget(to, () => writeBackupFile(disk, to, file))
+    return copied
+  })
   return {
     path: join(to, backupFileName),
-    root_id: file.root_id,
+    root_id: facts.root_id,
     sequence: cut.sequence,
     files: files.length,
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),

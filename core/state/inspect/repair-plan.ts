@@ -1,5 +1,6 @@
 /** What a repair would do about each finding: told before it is done. */
 import { layout, numberOf } from '../format/layout.js'
+import { norFile } from './verify-tree.js'
 import type { Finding, VerifyReport } from './verify.js'
 
 export type RepairKind = 'restrict' | 'set_aside' | 'cut' | 'root' | 'watermark' | 'index' | 'log' | 'salvage'
@@ -38,8 +39,10 @@ const told = ({ kind, rule }: Finding): Told | string => {
     return rule.startsWith('it belongs')
       ? 'Change its owner.'
       : { kind: 'restrict', loss: false, consequence: 'only this user keeps rights to it' }
-  if (kind === 'stranger')
+  if (kind === 'stranger') {
+    if (rule.endsWith(norFile)) return 'Remove it, or move it out of the root: nothing counts on it.'
     return rule.startsWith('it should be') ? 'Put the folder or file itself in its place.' : aside
+  }
   if (kind === 'leftover') return aside
   if (kind === 'torn' || kind === 'behind')
     return {

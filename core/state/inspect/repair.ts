@@ -6,9 +6,11 @@
 import { basename, join } from 'node:path'
 import type { Clock } from '../../base/clock.js'
 import type { Ids } from '../../base/ids.js'
+import { noInterrupts, type Interrupts } from '../../base/interrupts.js'
 import { noProgress, type Progress } from '../../base/text/progress.js'
 import type { Log } from '../../base/text/log.js'
 import type { Disk } from '../disk/disk.js'
+import { Problem } from '../../base/errors.js'
 import { errors } from '../errors.js'
 import { findRootId } from './is-root.js'
 import { takeGuard } from '../root/guard.js'
@@ -36,6 +38,7 @@ export interface RepairOptions {
   readonly log: Log
   readonly declared?: Declarations
   readonly progress?: Progress
+  readonly interrupts?: Interrupts
   /** Do it; otherwise only the plan is made. */
   readonly apply?: boolean
   /** Acknowledged data may go to the quarantine. */
@@ -63,8 +66,18 @@ const manifestIn = (disk: Disk, root: string): Manifest | undefined => {
   return read.ok ? read.manifest : undefined
 }
 
-const look = ({ root, disk, clock, declared, progress = noProgress }: RepairOptions): Promise<VerifyReport> =>
-  verifyRoot({ root, disk, clock, live: false, progress, ...(declared !== undefined && { declared }) })
+const look = (options: RepairOptions): Promise<VerifyReport> => {
+  const { root, disk, clock, declared, progress = noProgress, interrupts = noInterrupts } = options
+  return verifyRoot({
+    root,
+    disk,
+    clock,
+    live: false,
+    progress,
+    interrupts,
+    ...(declared !== undefined && { declared }),
+  })
+}
 
 const replaceManifest = (disk: Disk, root: string, manifest: Manifest): Promise<void> =>
   disk.replace(layout(root).manifest, seal(manifest))
@@ -220,15 +233,34 @@ const applyAll = async (options: RepairOptions): Promise<void> => {
     // the second look.
     for (let looks = 0; looks < 3; looks += 1) {
       const { actions } = planRepair(await look({ ...options, root }))
-      for (const action of actions) await perform({ options, root, generation, rootId: facts.root_id }, action)
       if (actions.length === 0) return
-      const taken = actions.filter(({ loss }) => loss)
-      if (taken.length > 0) await options.onTaken?.(root, taken)
+      await performAll({ options, root, generation, rootId: facts.root_id }, actions)
     }
   } finally {
     await lock.release()
   }
 }
+
+/** What was taken away is told, also where not all of it was done. */
+const performAll = async (work: Work, actions: readonly RepairAction[]): Promise<void> => {
+  const { interrupts = noInterrupts, onTaken } = work.options
+  const taken: RepairAction[] = []
+  try {
+    for (const action of actions) {
+      interrupts.signal.throwIfAborted()
+      await perform(work, action)
+      if (action.loss) taken.push(action)
+    }
+  } finally {
+    if (taken.length > 0) await onTaken?.(work.root, taken)
+  }
+}
+
+/** A repair that goes on finds done what was done. */
+const brokenOff = (error: unknown): unknown =>
+  error instanceof Problem && error.code === errors.interrupted.code
+    ? errors.interrupted({ details: { stands: 'What was repaired until then stays: repeat it for the rest.' } })
+    : error
 
 /**
  * Plans, and with `apply` does it. Throws `state_root_locked` while a daemon
@@ -243,7 +275,11 @@ export const repairRoot = async (options: RepairOptions): Promise<RepairReport> 
   if (!apply || plan.actions.length === 0) return { ...plan, root, applied: false, after: before }
   const refused = refusal(plan, acceptLoss)
   if (refused !== undefined) throw refused
-  await makeLockable({ ...options, disk }, plan.actions)
-  await applyAll(options)
-  return { ...plan, root, applied: true, after: await look(options) }
+  try {
+    await makeLockable({ ...options, disk }, plan.actions)
+    await applyAll(options)
+    return { ...plan, root, applied: true, after: await look(options) }
+  } catch (error) {
+    throw brokenOff(error)
+  }
 }

@@ -35,6 +35,9 @@ const theirs: ReadonlySet<string> = new Set([...theirFolders, ...programFolders,
 const files: ReadonlySet<string> = new Set(ownFiles)
 const folders: ReadonlySet<string> = new Set(ownFolders)
 
+/** Behind the rule of a name that is strange: it is a folder, a link, a pipe or a device. */
+export const norFile = ', and it is no file'
+
 const exposed = ({ mode, uid }: FileStat): string | undefined => {
   if (uid !== (process.getuid?.() ?? uid)) return `it belongs to user ${uid}`
   return (mode & 0o077) === 0 ? undefined : `other users have rights to it: its mode is ${mode.toString(8)}`
@@ -52,6 +55,15 @@ const lookAt = ({ disk, inspection }: TreeOptions, path: string, kind: 'file' | 
   return stat
 }
 
+/** There, and no file. */
+const isOther = (disk: Disk, path: string): boolean => (disk.stat(path)?.kind ?? 'file') !== 'file'
+
+/** A repair sets files aside, and nothing else. */
+const addStranger = ({ disk, inspection }: TreeOptions, path: string): void => {
+  const rule = `no file of the daemon has this name${isOther(disk, path) ? norFile : ''}`
+  inspection.add('stranger', { file: path, offset: 0, rule })
+}
+
 /** `leftover`: the daemon made it and nothing names it. */
 type Naming = (name: string) => 'named' | 'leftover' | 'stranger'
 
@@ -66,10 +78,13 @@ const lookInside = (options: TreeOptions, folder: string, naming: Naming): void 
   const { disk, inspection, live, manifest } = options
   for (const name of disk.list(folder)) {
     const path = join(folder, name)
-    if (lookAt(options, path, 'file') === undefined) continue
     const found = isTemporary(name) ? 'leftover' : naming(name)
-    if (found === 'stranger')
-      inspection.add('stranger', { file: path, offset: 0, rule: 'no file of the daemon has this name' })
+    if (found !== 'named' && isOther(disk, path)) {
+      addStranger(options, path)
+      continue
+    }
+    if (lookAt(options, path, 'file') === undefined) continue
+    if (found === 'stranger') addStranger(options, path)
     else if (found === 'leftover' && !live && manifest !== undefined)
       inspection.add('leftover', {
         file: path,
@@ -114,8 +129,7 @@ export const verifyTree = (options: TreeOptions): void => {
     if (files.has(name)) lookAt(options, path, 'file')
     else if (isTemporary(name) && !live)
       inspection.add('leftover', { file: path, offset: 0, rule: 'a replacement that was cut off' })
-    else if (!isTemporary(name) && !folders.has(name) && !theirs.has(name))
-      inspection.add('stranger', { file: path, offset: 0, rule: 'no file of the daemon has this name' })
+    else if (!isTemporary(name) && !folders.has(name) && !theirs.has(name)) addStranger(options, path)
   }
   lookAtFolders(options)
 }

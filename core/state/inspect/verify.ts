@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.js'
 import { Problem } from '../../base/errors.js'
+import { noInterrupts, type Interrupts } from '../../base/interrupts.js'
 import { noProgress, type Progress } from '../../base/text/progress.js'
 import { blobPath } from '../side/blobs.js'
 import type { BlobRef } from '../contract.js'
@@ -44,6 +45,7 @@ export interface VerifyOptions {
   /** Whether a daemon writes to the root meanwhile; asked from the owner's record when absent. */
   readonly live?: boolean
   readonly progress?: Progress
+  readonly interrupts?: Interrupts
 }
 
 export interface VerifyReport {
@@ -236,15 +238,18 @@ const mostTries = 8
 
 /** Throws `state_root_absent` or `state_root_foreign` where there is no root, else what keeps files from being read. */
 export const verifyRoot = async (options: VerifyOptions): Promise<VerifyReport> => {
-  const { root, disk } = options
+  const { root, disk, interrupts = noInterrupts } = options
   checkIsRoot(disk, root)
   const live = options.live ?? mayLive(root)
   for (let tries = 1; ; tries += 1) {
+    // A whole turn: an interrupt that came until now is heard.
+    await setImmediate()
+    await setImmediate()
+    interrupts.signal.throwIfAborted()
     const before = readManifest(disk, layout(root).manifest)
-    const report = checkOnce({ ...options, live })
+    const report = interrupts.inOneGo(() => checkOnce({ ...options, live }))
     const after = readManifest(disk, layout(root).manifest)
     // A checkpoint moved files while they were read: what was found missing may only have moved.
     if (report.clean || !live || tries === mostTries || JSON.stringify(before) === JSON.stringify(after)) return report
-    await setImmediate()
   }
 }

@@ -51,7 +51,11 @@ export const StatusAnswer = open({
     ),
   }),
   retention: optional(
-    open({ fallen: optional(array(open({ kind: optional(string()), archive: optional(string()) }))) }),
+    open({
+      fallen: optional(
+        array(open({ kind: optional(string()), archive: optional(string()), archive_gone: optional(boolean()) })),
+      ),
+    }),
   ),
   findings: optional(array(open({ severity: string() }))),
   plugins: array(open({ id: string(), state: string() })),
@@ -150,7 +154,8 @@ const diskLine = ({ root_bytes, free_bytes, growth_bytes_per_day: growth, full_a
 /** One of each kind, which is the beginning of its name. */
 const newestArchives = ({ retention }: Answer): readonly string[] => {
   const newest = new Map<string | undefined, string>()
-  for (const { kind, archive } of retention?.fallen ?? []) if (archive !== undefined) newest.set(kind, archive)
+  for (const { kind, archive, archive_gone: isGone } of retention?.fallen ?? [])
+    if (archive !== undefined) newest.set(kind, `${visibleLine(archive)}${isGone === true ? ' (no longer there)' : ''}`)
   return [...newest.values()]
 }
 
@@ -166,7 +171,7 @@ const facts = (answer: Answer): (readonly [string, string])[] => {
         `${storage.ok ? 'writable' : `not writable: ${storage.probes[0]?.code ?? '?'}`}`,
     ],
     ...(storage.usage === undefined ? [] : [['disk', diskLine(storage.usage)] as const]),
-    ...newestArchives(answer).map((archive) => ['archive', visibleLine(archive)] as const),
+    ...newestArchives(answer).map((archive) => ['archive', archive] as const),
     ...(active === undefined ? [] : [['model', modelLine(active)] as const]),
     ...(routes.length < 2 ? [] : [['routes', routesLine(routes)] as const]),
     ...(sessions === undefined ? [] : [['sessions', String(sessions.total)] as const]),

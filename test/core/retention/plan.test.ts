@@ -50,6 +50,10 @@ interface Row {
 }
 
 const whole = 'It falls as a whole, and what is to stay stands in it too.'
+/** So many milliseconds from now on. */
+const aged = (ms: number): string =>
+  `It falls as a whole, from ${new Date(now + ms).toISOString().slice(0, 10)} on at the earliest: until then what is ` +
+  'to stay stands in it too.'
 const ahead = 'Its stamps are ahead of the clock: that was wrong when it was written.'
 const vain = 'It is younger than what is held, and without it the root would hold more than max_bytes all the same.'
 
@@ -66,7 +70,13 @@ const rows: readonly Row[] = [
     partitions: months(),
     policy: policy({ runs: { maxAge: 60 * day + 1 } }),
     falls: ['runs 1 by age'],
-    stays: [`runs 2 by age: ${whole}`],
+    stays: [`runs 2 by age: ${aged(1)}`],
+  },
+  {
+    title: 'so does one with old records that was written of late, as of a root that was copied',
+    partitions: partitions('runs', { ended: 5, from: now - 5 * day, settledSince: now - 900 * day }),
+    policy: policy({ runs: { maxAge: 365 * day } }),
+    stays: [`runs 1 by age: ${aged(360 * day)}`],
   },
   {
     title: 'of a kind that is not in the policy nothing falls',

@@ -12,7 +12,11 @@ const read = (table: JsonObject, lines: (path: string) => number | undefined = (
   policyFor(readConfig({ table, lineOf: lines }, '/root'), {
     declared: () => declared,
     kinds: () => [],
-    bounded: () => new Map([['notes', 'notes_max_age_ms in config/notes.toml']]),
+    bounded: () =>
+      new Map([
+        ['notes', 'notes_max_age_ms in config/notes.toml'],
+        ['run_songs', 'songs.toml'],
+      ]),
   })
 
 test('without a configuration only what is promised for a time falls, when that is over', (t) => {
@@ -104,6 +108,7 @@ test('runtime-2: what is wrong with a kind beyond its form is told with its line
     ['\n[kinds.receipts]\nmax_count = 5', '3 kinds.receipts.max_count cannot be set'],
     ['[kinds.runs]\nmax_age = "2h"', '2 kinds.runs.max_age must be at least min_age, which is 1d'],
     ['[kinds.notes]\nmax_age = "9d"', '1 kinds.notes is not set here'],
+    ['[kinds.songs]\nmax_age = "9d"', '1 kinds.songs is not set here: what is kept of it is said by songs.toml'],
   ] as const) {
     const { message } = t.throws(() => read(written(text), (path) => lineOf(text, path)), {
       code: 'config_invalid',

@@ -1,15 +1,16 @@
 /** `state retention` where no daemon holds the root, and what it says where some of it fails. */
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { noInterrupts } from '../../../core/base/interrupts.js'
 import type { Progress } from '../../../core/base/text/progress.js'
 import { readConfig } from '../../../core/retention/policy.js'
 import { retainStopped } from '../../../core/retention/retain-stopped.js'
 import { shipped } from '../../../core/shipped.js'
-import { createCommandLine } from '../../support/command-line.js'
+import { createCommandLine, createLine } from '../../support/command-line.js'
 import { freshRoot, startTestDaemon } from '../../support/daemon.js'
 import { createLeapingClock } from '../../../core/testing/leaping-clock.js'
-import { complete, day } from '../../support/retention.js'
+import { complete, day, statusOf } from '../../support/retention.js'
 import { codeOf, openSession, until } from '../../support/runs.js'
 
 /** A stopped root with runs and a receipt that are a hundred days old. */
@@ -56,6 +57,7 @@ test('an archive tells how far it is, in about as many bytes as fall', async (t)
       complete: true,
       dry_run,
       progress,
+      interrupts: noInterrupts,
     })
   await retain(true)
   t.deepEqual(told, [])
@@ -128,4 +130,55 @@ test('retention-7: POST /v1/retention answers 200 with what failed where somethi
   t.like(answer.body.failed, [{ kind: 'receipts', code: 'archive_not_written' }])
   const again = await daemon.request('POST', '/v1/retention', { dry_run: false })
   t.deepEqual(codeOf(again), [409, 'archive_not_written'])
+})
+
+test('retention-7: an archive that was broken off is told until a fall removes it, and so is one that is gone', async (t) => {
+  const root = await oldRoot(t, ['one'])
+  const archives = await freshRoot()
+  configure(root, archives)
+  const { root_id } = JSON.parse(readFileSync(join(root, 'root.json'), 'utf8'))
+  const part = join(archives, root_id, `runs-${moment}.ndjson.gz.part`)
+  mkdirSync(join(archives, root_id), { mode: 0o700 })
+  writeFileSync(part, 'half')
+  const line = createLine()
+  const asked = await line('state', 'retention', '--state-root', root, '--dry-run')
+  t.true(asked.out.includes(`warning: ${part} is an archive that was broken off`), asked.out)
+  const fell = await line('state', 'retention', '--state-root', root)
+  t.deepEqual([fell.code, fell.out.includes('warning: '), existsSync(part)], [0, false, false], fell.out)
+
+  const daemon = await startTestDaemon(t, { root })
+  const told = async () => (await createCommandLine(daemon)('status')).out.match(/(?<=^ {2}archive +)\/.*$/gmu)
+  const [runs = '', receipts = ''] = (await told()) ?? []
+  t.true(existsSync(runs), runs)
+  rmSync(runs)
+  t.deepEqual(await told(), [`${runs} (no longer there)`, receipts])
+  writeFileSync(part, 'half')
+  t.true(JSON.stringify(await statusOf(daemon)).includes('archive_unfinished'))
+})
+
+test('retention-11: an interrupt amid one kind keeps what fell before it, and all of that one', async (t) => {
+  const root = await oldRoot(t, ['one'])
+  const archive_dir = await freshRoot()
+  const config = readConfig({ table: { archive_dir, kinds: { runs: { max_age: '30d' } } } }, root)
+  const broken = new AbortController()
+  const progress: Progress = {
+    begin: (what) => {
+      if (what === 'archive receipts') broken.abort(new Error('broken off'))
+    },
+    advance: () => {},
+    end: () => {},
+  }
+  const declared = await shipped.declarations()
+  const parts = { root, config, declared, complete: true, dry_run: false, progress }
+  const first = await retainStopped({ ...parts, interrupts: { ...noInterrupts, signal: broken.signal } })
+  t.deepEqual([first.parts.map(({ kind }) => kind), first.failed, first.left], [['runs'], [], ['receipts']])
+  const [own = ''] = readdirSync(archive_dir)
+  t.deepEqual(
+    readdirSync(join(archive_dir, own)).map((name) => name.split('-', 1).join('')),
+    ['runs'],
+  )
+  const kept = JSON.parse(readFileSync(join(root, 'documents/retention.json'), 'utf8'))
+  t.deepEqual(Object.keys(kept.announced ?? kept.value.announced), ['runs'], 'what is left is told before it falls')
+  const again = await retainStopped({ ...parts, interrupts: noInterrupts })
+  t.deepEqual([again.parts.map(({ kind }) => kind), again.left], [['receipts'], undefined])
 })

@@ -124,7 +124,28 @@ test('what is no archive and what is not there is refused', async (t) => {
   writeFileSync(join(folder, 'text'), 'no archive')
   await t.throwsAsync(readAll(join(folder, 'text')), { code: 'archive_damaged', message: /cannot be decompressed/u })
   await t.throwsAsync(readAll(join(folder, 'nothing')), { code: 'archive_absent' })
-  await t.throwsAsync(readAll(folder), { code: 'archive_absent' })
+  await t.throwsAsync(readAll(folder), { code: 'archive_is_folder', message: /: there is none in it\.$/u })
+  const own = join(folder, 'abc')
+  mkdirSync(own)
+  for (const name of [
+    'runs-2027-01-31T09-00-00-000Z',
+    'usage-2027-02-01T09-00-00-000Z',
+    'runs-2026-01-31T09-00-00-000Z-2',
+  ])
+    for (const end of ['', '.part']) writeFileSync(join(own, `${name}.ndjson.gz${end}`), '')
+  const names = [
+    'usage-2027-02-01T09-00-00-000Z.ndjson.gz',
+    'runs-2027-01-31T09-00-00-000Z.ndjson.gz',
+    'runs-2026-01-31T09-00-00-000Z-2.ndjson.gz',
+  ]
+  const told = (prefix: string): string => `the newest in it are ${names.map((name) => prefix + name).join(', ')}.`
+  for (const [at, prefix] of [
+    [own, ''],
+    [folder, 'abc/'],
+  ] as const) {
+    const { message } = await t.throwsAsync(readAll(at), { code: 'archive_is_folder' })
+    t.true(message.endsWith(told(prefix)), message)
+  }
 })
 
 /** An archive of any lines, each sealed as it must be. */

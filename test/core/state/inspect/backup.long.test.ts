@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { createWrappedDisk } from '../../../../core/testing/wrapped-disk.js'
 import type { Disk } from '../../../../core/state/disk/disk.js'
 import { writeBackup } from '../../../../core/state/inspect/backup.js'
 import { restoreBackup, verifyBackup } from '../../../../core/state/inspect/backup-restore.js'
@@ -196,4 +197,34 @@ test('A6: a backup is made, checked and restored without reading a file of it wh
   const restored = await holdRoot(copy)
   t.deepEqual(Buffer.from((await restored.state.blobs('pictures').read(picture)) ?? []), large)
   await restored.end()
+})
+
+const noSpace = (): Error => Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+
+test('state-36: a copy that has no room says how much it takes, and leaves its folder as it was', async (t) => {
+  const root = await keptRoot(t)
+  const to = tempRoot(t)
+  mkdirSync(to, { recursive: true })
+  const cut = cutStopped(root, disk)
+  const small: Disk = { ...disk, space: (path) => ({ ...disk.space(path), free: 10 }) }
+  const refused = await t.throwsAsync(writeBackup({ root, to, disk: small, clock, cut }))
+  t.regex(refused.message, /^The copy takes [\d,]+ bytes, and the file system of \S+ has 10 bytes free\.$/u)
+  t.deepEqual(readdirSync(to), [])
+
+  let writes = 0
+  const { disk: full } = createWrappedDisk((call) => {
+    writes += call === 'write' ? 1 : 0
+    if (call === 'write' && writes > 5) throw noSpace()
+  })
+  await t.throwsAsync(writeBackup({ root, to, disk: full, clock, cut }), { message: /no space is left\.$/u })
+  t.deepEqual([writes > 5, readdirSync(to)], [true, []])
+  await writeBackup({ root, to, disk, clock, cut })
+
+  const restored = join(tempRoot(t), 'restored')
+  const way = { folder: to, clock, declared }
+  await t.throwsAsync(restoreBackup({ ...way, disk: small }, restored), { message: /^The copy takes / })
+  writes = 0
+  await t.throwsAsync(restoreBackup({ ...way, disk: full }, restored), { message: /no space is left\.$/u })
+  t.false(existsSync(restored))
+  await restoreBackup({ ...way, disk }, restored)
 })

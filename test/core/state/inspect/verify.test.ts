@@ -1,4 +1,5 @@
 import test from 'ava'
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   appendFileSync,
@@ -14,6 +15,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { unsafeCast } from '../../../../core/base/schema.js'
 import type { CollectionSpec } from '../../../../core/state/contract.js'
+import { planRepair } from '../../../../core/state/inspect/repair-plan.js'
 import { verifyRoot, type VerifyReport } from '../../../../core/state/inspect/verify.js'
 import { damages, only } from '../../../support/damages.js'
 import { clock, declared, disk, holdRoot, keptRoot, writeNotes } from '../../../support/kept-root.js'
@@ -142,6 +144,22 @@ test('a file of another name is a stranger wherever it lies; folders of people a
     (await verify(root)).findings.map(({ kind, file }) => `${kind} ${file}`).toSorted(),
     strangers.map((file) => `stranger ${file}`).toSorted(),
   )
+})
+
+test('what has a strange name and is no file is to be removed by hand, and not to be replaced', async (t) => {
+  const root = await keptRoot(t)
+  const strange = [join(root, 'data/notes/pipe'), join(root, 'pipe')]
+  for (const path of strange) execFileSync('mkfifo', [path])
+  const { byHand, actions } = planRepair(await verify(root))
+  t.deepEqual(
+    byHand.map(({ file, rule, advice }) => [file, rule, advice]).toSorted(),
+    strange.map((file) => [
+      file,
+      'no file of the daemon has this name, and it is no file',
+      'Remove it, or move it out of the root: nothing counts on it.',
+    ]),
+  )
+  t.deepEqual(actions, [])
 })
 
 test('a record that breaks its struct or names what is not there is found where it stands', async (t) => {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { unsafeCast } from '../../../../core/base/schema.js'
+import { noInterrupts } from '../../../../core/base/interrupts.js'
 import { noProgress } from '../../../../core/base/text/progress.js'
 import { readConfig } from '../../../../core/retention/policy.js'
 import { retainStopped } from '../../../../core/retention/retain-stopped.js'
@@ -98,6 +99,7 @@ test('debug-17: where no daemon holds the root, evidence of what fell goes at th
       complete: true,
       dry_run,
       progress: noProgress,
+      interrupts: noInterrupts,
     })
   t.deepEqual((await retained(true)).stays, [])
   const { parts, stays } = await retained(false)

@@ -1,0 +1,9 @@
+/** How long work hears that whoever waits for it wants it to end. */
+export interface Interrupts {
+  /** Once it aborts, work rejects with its reason as soon as nothing is half made. */
+  readonly signal: AbortSignal
+  /** Does what reads alone and waits for nothing; throws the reason at once where it is interrupted meanwhile. */
+  inOneGo<R>(work: () => R): R
+}
+
+export const noInterrupts: Interrupts = { signal: new AbortController().signal, inOneGo: (work) => work() }

@@ -1,0 +1,138 @@
+/** Ctrl-C amid the long work of a command: it ends at once with 130, says how things stand, and nothing looks finished. */
+import test, { type ExecutionContext } from 'ava'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { createLeapingClock } from '../../../core/testing/leaping-clock.js'
+import { runLine } from '../../support/command-line.js'
+import { freshRoot, spawnMain, spawnTestDaemon, startTestDaemon } from '../../support/daemon.js'
+import { createPause } from '../../support/pause.js'
+import { complete, day } from '../../support/retention.js'
+import { openSession } from '../../support/runs.js'
+
+const blobBytes = 400 * 1024 * 1024
+
+/** A stopped root whose check and copy take a while, because of one large file. */
+const largeRoot = async (t: ExecutionContext): Promise<{ readonly root: string; readonly blob: string }> => {
+  const root = await freshRoot()
+  const daemon = await startTestDaemon(t, { root })
+  await openSession(daemon)
+  await complete(daemon, 'hello')
+  await daemon.stop()
+  const hash = createHash('sha256')
+  const piece = new Uint8Array(1024 * 1024)
+  for (let done = 0; done < blobBytes; done += piece.length) hash.update(piece)
+  const sha256 = hash.digest('hex')
+  const blob = join(root, 'blobs/large', sha256.slice(0, 2), sha256)
+  mkdirSync(dirname(blob), { recursive: true, mode: 0o700 })
+  writeFileSync(blob, '', { mode: 0o600 })
+  truncateSync(blob, blobBytes)
+  return { root, blob }
+}
+
+const opens = (pid: number, wanted: RegExp): boolean => {
+  const folder = `/proc/${pid}/fd`
+  return readdirSync(folder).some((fd) => {
+    try {
+      return wanted.test(readlinkSync(join(folder, fd)))
+    } catch {
+      return false
+    }
+  })
+}
+
+/** Presses Ctrl-C, which npm passes on once more, as soon as the process has a file of that name open. */
+const interrupted = async (t: ExecutionContext, amid: RegExp, ...line: string[]) => {
+  const { child, text, exited } = spawnMain(line)
+  while (child.exitCode === null && !opens(child.pid ?? 0, amid)) await setTimeout(2)
+  t.is(child.exitCode, null, `it ended before it was interrupted: ${text.out}${text.err}`)
+  child.kill('SIGINT')
+  await setTimeout(5)
+  child.kill('SIGINT')
+  const { code } = await exited
+  return { code, ...text }
+}
+
+test.serial('state-35: an interrupt ends a check and a backup at once, and leaves none of a copy', async (t) => {
+  const { root, blob } = await largeRoot(t)
+  const inBlob = new RegExp(blob.slice(-64), 'u')
+  const checked = await interrupted(t, inBlob, 'state', 'verify', '--state-root', root)
+  t.deepEqual(checked, {
+    code: 130,
+    out: '',
+    err: 'holdfast: Broken off. Nothing was changed, and nobody knows yet whether the root is clean. (interrupted)\n',
+  })
+  t.is((await interrupted(t, inBlob, 'state', 'repair', '--state-root', root)).code, 130)
+  const [to, restored] = [await freshRoot(), join(await freshRoot(), 'restored')]
+  const asBefore = (what: string, at: string): string =>
+    `holdfast: Broken off. No ${what} was made, and ${at} is as it was before. (interrupted)\n`
+  const copied = await interrupted(t, inBlob, 'backup', 'create', to, '--state-root', root)
+  t.deepEqual(copied, { code: 130, out: '', err: asBefore('backup', to) })
+  t.deepEqual(readdirSync(to), [])
+
+  const made = await runLine('backup', 'create', to, '--state-root', root)
+  t.is(made.code, 0, made.err)
+  const compared = await interrupted(t, inBlob, 'backup', 'verify', to)
+  t.deepEqual([compared.code, compared.out], [130, ''])
+  const inTarget = new RegExp(`^${restored}/`, 'u')
+  const back = await interrupted(t, inTarget, 'backup', 'restore', to, '--to', restored)
+  t.deepEqual(back, { code: 130, out: '', err: asBefore('root', restored) })
+  t.false(existsSync(restored))
+  t.is((await runLine('backup', 'verify', to)).code, 0)
+})
+
+test.serial('command-line-46: who does not wait for a daemon is told that it goes on', async (t) => {
+  const { root } = await largeRoot(t)
+  await spawnTestDaemon(t, { root })
+  const to = await freshRoot()
+  const { child, text, exited } = spawnMain(['backup', 'create', to, '--state-root', root])
+  const pause = createPause()
+  while (!existsSync(join(to, 'root'))) await pause()
+  child.kill('SIGINT')
+  t.is((await exited).code, 130)
+  const file = join(to, 'backup.json')
+  t.is(text.err, `holdfast: Broken off. The daemon goes on: ${file} is there once the backup is whole. (interrupted)\n`)
+  while (!existsSync(file)) await pause()
+  t.is((await runLine('backup', 'verify', to)).code, 0)
+})
+
+/** A stopped root whose runs and receipts are a hundred days old and are to fall, and the folder of its archives. */
+const oldRoot = async (t: ExecutionContext): Promise<{ readonly root: string; readonly archives: string }> => {
+  const [root, archives] = [await freshRoot(), await freshRoot()]
+  const clock = createLeapingClock()
+  clock.jump(-100 * day)
+  const daemon = await startTestDaemon(t, { root, clock })
+  await openSession(daemon)
+  for (let made = 0; made < 12; made += 1) await complete(daemon, randomBytes(400_000).toString('base64'))
+  await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'keyed', idempotency_key: 'once' })
+  await complete(daemon, 'last')
+  await daemon.stop()
+  mkdirSync(join(root, 'config'), { recursive: true, mode: 0o700 })
+  const text = `archive_dir = "${archives}"\n[kinds.runs]\nmax_age = "30d"\n`
+  writeFileSync(join(root, 'config/retention.toml'), text, { mode: 0o600 })
+  return { root, archives }
+}
+
+test.serial(
+  'retention-11: an interrupt before a kind falls keeps it whole, and no archive says that it fell',
+  async (t) => {
+    const { root, archives } = await oldRoot(t)
+    const line = ['state', 'retention', '--state-root', root]
+    const would = await runLine(...line, '--dry-run')
+    const broken = await interrupted(t, /\.part$/u, ...line)
+    t.deepEqual(broken, {
+      code: 130,
+      out: 'Nothing fell.\nBroken off, and nothing more falls: nothing fell of runs, receipts. Repeat it for these.\n',
+      err: '',
+    })
+    t.deepEqual(
+      readdirSync(archives, { recursive: true }).filter((name) => String(name).includes('runs')),
+      [],
+    )
+    t.is((await runLine('state', 'verify', '--state-root', root)).code, 0)
+    t.is((await runLine(...line, '--dry-run')).out, would.out)
+    const whole = await runLine(...line)
+    t.deepEqual([whole.code, whole.out.match(/^fell: /gmu)?.length], [0, 2])
+  },
+)
