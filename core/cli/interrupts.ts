@@ -1,4 +1,5 @@
 /** Ctrl-C amid long work of a command: the work ends, and a sentence says how things stand. */
+import { setImmediate } from 'node:timers/promises'
 import { isNativeError } from 'node:util/types'
 import { isMainThread } from 'node:worker_threads'
 import vm from 'node:vm'
@@ -11,17 +12,39 @@ import { endEcho } from './terminal.js'
 const isInterrupted = (error: unknown): boolean =>
   isNativeError(error) && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED'
 
+/** That a service manager or a terminal that is closed asks for an end means the same. */
+const onTermination = (end: () => void) => {
+  const signals = ['SIGTERM', 'SIGHUP'] as const
+  return {
+    hear: (): void => signals.forEach((signal) => process.on(signal, end)),
+    leave: (): void => signals.forEach((signal) => process.off(signal, end)),
+  }
+}
+
+interface Whole {
+  readonly controller: AbortController
+  readonly reason: Problem
+  readonly termination: ReturnType<typeof onTermination>
+}
+
 /** Node hears no signal while work goes on in one go: the system ends that. In a thread nobody interrupts it. */
-const inOneGo = <R>(work: () => R, whole: AbortController, reason: Problem): R => {
-  whole.signal.throwIfAborted()
+const inOneGo = async <R>(work: () => R, { controller, reason, termination }: Whole): Promise<R> => {
+  // A signal that came before is heard now or never: who listens is another from here on. The first turn may have
+  // looked for signals before it came.
+  await setImmediate()
+  await setImmediate()
+  controller.signal.throwIfAborted()
   if (!isMainThread) return work()
+  termination.leave()
   try {
     return vm.runInNewContext('work()', { work }, { breakOnSigint: true, displayErrors: false })
   } catch (error) {
     if (!isInterrupted(error)) throw error
     endEcho()
-    whole.abort(reason)
+    controller.abort(reason)
     throw reason
+  } finally {
+    termination.hear()
   }
 }
 
@@ -31,13 +54,17 @@ export const interruptible = async <R>(
   stands: string,
   work: (interrupts: Interrupts) => Promise<R>,
 ): Promise<R> => {
-  const [whole, reason] = [new AbortController(), errors.interrupted({ details: { stands } })]
-  const abort = (): void => whole.abort(reason)
+  const [controller, reason] = [new AbortController(), errors.interrupted({ details: { stands } })]
+  const abort = (): void => controller.abort(reason)
+  const termination = onTermination(abort)
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort)
+  termination.hear()
   try {
-    return await work({ signal: whole.signal, inOneGo: (reads) => inOneGo(reads, whole, reason) })
+    const whole = { controller, reason, termination }
+    return await work({ signal: controller.signal, inOneGo: (reads) => inOneGo(reads, whole) })
   } finally {
     signal.removeEventListener('abort', abort)
+    termination.leave()
   }
 }

@@ -123,8 +123,8 @@ const warn = (faults: readonly Fault[], output: Output): void => {
   printError(explain(met, output).text)
 }
 
-const shown = <T>(read: () => Shown<T>, { output, interrupts }: ShowPlace): T => {
-  const { value, faults } = interrupts.inOneGo(read)
+const shown = async <T>(read: () => Shown<T>, { output, interrupts }: ShowPlace): Promise<T> => {
+  const { value, faults } = await interrupts.inOneGo(read)
   warn(faults, output)
   return value
 }
@@ -143,10 +143,10 @@ const reading = () => import('../state/inspect/show.js')
 
 const showOne = async (place: ShowPlace, name: string, id: string): Promise<Json> => {
   const { showEntries, showRecords } = await reading()
-  const records = shown(() => showRecords(place, name, id), place)
+  const records = await shown(() => showRecords(place, name, id), place)
   const record = records?.get(id)
   if (record !== undefined) return record
-  const entries = records === undefined ? shown(() => showEntries(place, name, id), place) : undefined
+  const entries = records === undefined ? await shown(() => showEntries(place, name, id), place) : undefined
   if (entries === undefined && records === undefined) throw errors.shape_absent({ details: { name } })
   if (entries === undefined || entries.length === 0) throw errors.record_absent({ details: { name, id } })
   return [...entries]
@@ -154,9 +154,9 @@ const showOne = async (place: ShowPlace, name: string, id: string): Promise<Json
 
 const showAll = async (place: ShowPlace, name: string): Promise<Json> => {
   const { showOwners, showRecords } = await reading()
-  const records = shown(() => showRecords(place, name), place)
+  const records = await shown(() => showRecords(place, name), place)
   if (records !== undefined) return [...records.values()]
-  const owners = shown(() => showOwners(place, name), place)
+  const owners = await shown(() => showOwners(place, name), place)
   if (owners === undefined) throw errors.shape_absent({ details: { name } })
   return { ...owners }
 }
@@ -185,7 +185,7 @@ const show: Command = defineCommand({
       const place = { root: rootOf(flags), disk: createDisk(), output, interrupts }
       if (name !== undefined) return id === undefined ? showAll(place, name) : showOne(place, name, id)
       const { listState } = await reading()
-      return { [inventory]: shown(() => listState(place), place) }
+      return { [inventory]: await shown(() => listState(place), place) }
     }),
   show: (answer: Json) => {
     const listed = isJsonObject(answer) ? answer[inventory] : undefined

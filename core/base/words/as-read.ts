@@ -23,9 +23,10 @@ const rubbedOut = (text: string): string => {
 }
 
 /** Of ASCII one by one: most of them are, and bytes in a row cost much more. */
-const ascii = /(?:%|\\x)([0-7][0-9a-f])/giu
+const ascii = /(?:%|(?<!\\)\\x)([0-7][0-9a-f])/giu
 const bytes = /(?:%[89a-f][0-9a-f])+/giu
-const units = /\\u([0-9a-f]{4})/giu
+/** Behind another backslash it is the text of an escape: the next reading has it. */
+const units = /(?<!\\)\\u([0-9a-f]{4})/giu
 const signOf = (_: string, hex: string): string => String.fromCharCode(parseInt(hex, 16))
 
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
@@ -35,8 +36,8 @@ const entity = (whole: string, name?: string, digits = ''): string => {
   const code = Number(digits.replace(/^x/iu, '0x'))
   return code <= 0x10ffff ? String.fromCodePoint(code) : whole
 }
-/** Of signs, as JSON, shells and programs write them: `\/`, `\"`, `\$`. Before a letter it means something else. */
-const backslashes = /\\([!-/:-@[-`{-~])/gu
+/** Of signs, as JSON, shells and programs write them: `\/`, `\"`, `\ `. Before a letter it means something else. */
+const backslashes = /\\([ -/:-@[-`{-~])/gu
 
 /** As whoever it is meant for reads it: escapes of URLs, JSON, shells and HTML resolved, without what is not seen. */
 const asRead = (text: string): string =>
@@ -64,11 +65,31 @@ const redactedWithin = (text: string, safe: string, redact: (text: string) => st
   return found
 }
 
+/** The text as it is read, without the secrets that stand in it in disguise; undefined if none does. */
+const undisguised = (text: string, redact: (text: string) => string): string | undefined =>
+  redactedWithin(text, text, redact) ?? redactedWithin(rubbedOut(text), text, redact)
+
+/** Between words, and between lines. */
+const cuts = [/(\s+)/u, /([\r\n]+)/u]
+/** Each is read by itself. */
+const mostPieces = 10_000
+/** The same, with nothing changed but the words, or else the lines, that have one; undefined if that leaves some. */
+const undisguisedInPlace = (text: string, redact: (text: string) => string): string | undefined => {
+  for (const cut of cuts) {
+    const pieces = text.split(cut)
+    if (pieces.length > mostPieces) continue
+    const found = pieces.map((piece) => undisguised(piece, redact) ?? piece).join('')
+    if (undisguised(found, redact) === undefined) return found
+  }
+  return undefined
+}
+
 /**
  * The text redacted; where a secret stands in it in disguise, such as with `%2D` for its dash, a sign amid it that
- * nobody sees or one that a backspace takes away, it is the text as it is read.
+ * nobody sees or one that a backspace takes away, its word is as it is read: or else its line, or all of the text.
  */
 export const redactedAsRead = (text: string, redact: (text: string) => string): string => {
   const safe = redact(text)
-  return redactedWithin(safe, safe, redact) ?? redactedWithin(rubbedOut(safe), safe, redact) ?? safe
+  const read = undisguised(safe, redact)
+  return read === undefined ? safe : (undisguisedInPlace(safe, redact) ?? read)
 }

@@ -78,7 +78,7 @@ export const verifyBackup = async (place: BackupPlace): Promise<BackupCheck> => 
   const backup = readBackupFile(disk, folder)
   const copy = join(resolve(folder), copyFolder)
   progress.begin('compare', bytesIn(backup))
-  const faults = interrupts.inOneGo(() => compare({ disk, copy, backup, progress }))
+  const faults = await interrupts.inOneGo(() => compare({ disk, copy, backup, progress }))
   const options = { root: copy, disk, clock, live: false, progress, interrupts }
   const root = await verifyRoot({ ...options, ...(declared !== undefined && { declared }) })
   return { backup, faults, root, clean: faults.length === 0 && root.clean }
@@ -123,6 +123,7 @@ const copyRoot = async (place: BackupPlace, backup: BackupFile, to: string): Pro
   const facts = readRoot({ root: from, disk })
   if (facts === undefined) throw errors.backup_incomplete({ details: { path: folder } })
   const raised = { ...facts, generation: facts.generation + 1 }
+  await disk.restrict(to)
   await disk.replace(join(to, 'root.json'), seal(raised))
   return raised
 }

@@ -7,6 +7,7 @@ import { basename, join } from 'node:path'
 import type { Clock } from '../../base/clock.js'
 import type { Ids } from '../../base/ids.js'
 import { noInterrupts, type Interrupts } from '../../base/interrupts.js'
+import { count } from '../../base/text/command-text.js'
 import { noProgress, type Progress } from '../../base/text/progress.js'
 import type { Log } from '../../base/text/log.js'
 import type { Disk } from '../disk/disk.js'
@@ -59,6 +60,11 @@ interface Work {
   readonly root: string
   readonly generation: number
   readonly rootId: string
+  /** Of all that it was to do. */
+  readonly done: Done
+}
+interface Done {
+  actions: number
 }
 
 const manifestIn = (disk: Disk, root: string): Manifest | undefined => {
@@ -185,12 +191,16 @@ const keptFacts = (
 }
 
 /** The lock needs a root that is private and has its `root.json`. */
-const makeLockable = async (options: RepairOptions, actions: readonly RepairAction[]): Promise<void> => {
+const makeLockable = async (options: RepairOptions, actions: readonly RepairAction[], done: Done): Promise<void> => {
   const { root, disk } = options
   const wanted = actions.find(({ kind }) => kind === 'root')
   const id = wanted === undefined ? undefined : findRootId(disk, root)
   if (wanted !== undefined && id === undefined) throw errors.state_root_lost({ details: { path: root } })
-  for (const { kind, file } of actions) if (kind === 'restrict') await disk.restrict(file)
+  for (const { kind, file } of actions)
+    if (kind === 'restrict') {
+      await disk.restrict(file)
+      done.actions += 1
+    }
   if (wanted === undefined || id === undefined) return
   const paths = layout(root)
   const guard = await takeGuard(root, mechanisms)
@@ -203,6 +213,7 @@ const makeLockable = async (options: RepairOptions, actions: readonly RepairActi
       await moveAside({ disk, paths }, { file: wanted.file, offset: 0, rule: wanted.reason })
     const known = { root_id: id, created_at_ms, compat, generation: generation + 1 }
     await disk.replace(wanted.file, seal(createRootFacts(known, [...incompat, ...formsIn(manifest)])))
+    done.actions += 1
   } finally {
     await guard.release()
   }
@@ -224,7 +235,7 @@ const refusal = ({ actions }: RepairPlan, acceptLoss: boolean) => {
     : errors.repair_loses({ details: { path: loss.file, offset: loss.offset } })
 }
 
-const applyAll = async (options: RepairOptions): Promise<void> => {
+const applyAll = async (options: RepairOptions, done: Done): Promise<void> => {
   const { disk, clock, log } = options
   const lock = await acquireLock({ root: options.root, clock, log, disk })
   try {
@@ -234,7 +245,7 @@ const applyAll = async (options: RepairOptions): Promise<void> => {
     for (let looks = 0; looks < 3; looks += 1) {
       const { actions } = planRepair(await look({ ...options, root }))
       if (actions.length === 0) return
-      await performAll({ options, root, generation, rootId: facts.root_id }, actions)
+      await performAll({ options, root, generation, rootId: facts.root_id, done }, actions)
     }
   } finally {
     await lock.release()
@@ -249,6 +260,7 @@ const performAll = async (work: Work, actions: readonly RepairAction[]): Promise
     for (const action of actions) {
       interrupts.signal.throwIfAborted()
       await perform(work, action)
+      work.done.actions += 1
       if (action.loss) taken.push(action)
     }
   } finally {
@@ -257,10 +269,11 @@ const performAll = async (work: Work, actions: readonly RepairAction[]): Promise
 }
 
 /** A repair that goes on finds done what was done. */
-const brokenOff = (error: unknown): unknown =>
-  error instanceof Problem && error.code === errors.interrupted.code
-    ? errors.interrupted({ details: { stands: 'What was repaired until then stays: repeat it for the rest.' } })
-    : error
+const brokenOff = (error: unknown, { actions }: Done): unknown => {
+  if (!(error instanceof Problem) || error.code !== errors.interrupted.code || actions === 0) return error
+  const stands = `${count(actions, 'repair')} done, and what was done stays: repeat the command for what is left.`
+  return errors.interrupted({ details: { stands } })
+}
 
 /**
  * Plans, and with `apply` does it. Throws `state_root_locked` while a daemon
@@ -275,11 +288,12 @@ export const repairRoot = async (options: RepairOptions): Promise<RepairReport> 
   if (!apply || plan.actions.length === 0) return { ...plan, root, applied: false, after: before }
   const refused = refusal(plan, acceptLoss)
   if (refused !== undefined) throw refused
+  const done: Done = { actions: 0 }
   try {
-    await makeLockable({ ...options, disk }, plan.actions)
-    await applyAll(options)
+    await makeLockable({ ...options, disk }, plan.actions, done)
+    await applyAll(options, done)
     return { ...plan, root, applied: true, after: await look(options) }
   } catch (error) {
-    throw brokenOff(error)
+    throw brokenOff(error, done)
   }
 }

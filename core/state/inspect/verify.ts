@@ -247,7 +247,7 @@ export const verifyRoot = async (options: VerifyOptions): Promise<VerifyReport> 
     await setImmediate()
     interrupts.signal.throwIfAborted()
     const before = readManifest(disk, layout(root).manifest)
-    const report = interrupts.inOneGo(() => checkOnce({ ...options, live }))
+    const report = await interrupts.inOneGo(() => checkOnce({ ...options, live }))
     const after = readManifest(disk, layout(root).manifest)
     // A checkpoint moved files while they were read: what was found missing may only have moved.
     if (report.clean || !live || tries === mostTries || JSON.stringify(before) === JSON.stringify(after)) return report

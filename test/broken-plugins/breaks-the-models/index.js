@@ -101,7 +101,7 @@ const connections = {
   ends_calls: answers(part, { ...stop, outcome: 'tool_calls' }),
   shows_more: answers(delta('Well.'), stop),
   shows_else: answers(delta('Well, '), delta('no.'), part, stop),
-  shows_same: answers(delta('We'), delta('ll.\n'), part, stop),
+  shows_same: answers(delta('W\re'), delta('ll .\n'), part, stop),
   empty: () => ({
     readiness: ready,
     async *stream() {

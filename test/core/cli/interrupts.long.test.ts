@@ -71,10 +71,26 @@ test.serial('state-35: an interrupt ends a check and a backup at once, and leave
   t.deepEqual(copied, { code: 130, out: '', err: asBefore('backup', to) })
   t.deepEqual(readdirSync(to), [])
 
+  const asked = spawnMain(['backup', 'create', to, '--state-root', root])
+  const pause = createPause()
+  while (!existsSync(join(to, 'root/blobs'))) await pause()
+  asked.child.kill('SIGTERM')
+  t.is((await asked.exited).code, 130)
+  t.is(asked.text.err, asBefore('backup', to), 'a service manager asks for the same')
+  t.deepEqual(readdirSync(to), [])
+
   const made = await runLine('backup', 'create', to, '--state-root', root)
   t.is(made.code, 0, made.err)
   const compared = await interrupted(t, inBlob, 'backup', 'verify', to)
   t.deepEqual([compared.code, compared.out], [130, ''])
+  // Whenever the key comes: while its code is loaded too, and before anybody hears it.
+  for (let ms = 120; ms < 600; ms += 40) {
+    const { child, exited } = spawnMain(['backup', 'verify', to])
+    await setTimeout(ms)
+    child.kill('SIGINT')
+    const { code, signal } = await exited
+    t.true(code === 130 || signal === 'SIGINT', `${ms} ms: ${code}`)
+  }
   const inTarget = new RegExp(`^${restored}/`, 'u')
   const back = await interrupted(t, inTarget, 'backup', 'restore', to, '--to', restored)
   t.deepEqual(back, { code: 130, out: '', err: asBefore('root', restored) })

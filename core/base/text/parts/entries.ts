@@ -1,8 +1,11 @@
 /** Entries of lists and maps whose name stands in a line above them, as YAML has it. */
 import { entryName, isTelling, memberName, type Named } from './told.js'
 
-const line =
-  /^(?<indent> {0,200})(?<dash>(?:- {1,20})?)(?:["']?(?<own>[A-Za-z_][\w.-]{0,100})["']?:(?:[ \t]+|$))?(?<value>.*)$/u
+const line = new RegExp(
+  '^(?<indent> {0,200})(?<dash>(?:- {1,20})?)' +
+    '(?:["\']?(?<own>\\.?[A-Za-z_][\\w.-]{0,100})["\']?:(?:[ \\t]+|$))?(?<value>.*)$',
+  'u',
+)
 
 /** A list or map, and how deep its name stands: what belongs to it stands deeper. */
 interface Holder {

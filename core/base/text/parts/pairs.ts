@@ -3,7 +3,7 @@ import { unescaped } from '../../words/in-code.js'
 import { readShell } from '../../words/shell-words.js'
 import { entryName, memberName, type Named } from './told.js'
 
-const name = '(?<name>[A-Za-z_][\\w.-]{0,100})'
+const name = '(?<name>\\.?[A-Za-z_][\\w.-]{0,100})'
 /** YAML may have a tag behind it. */
 const sign = '[ \\t]{0,8}(?:=>|:=|[:=])[ \\t]{0,8}(?:![\\w/.-]{0,60}[ \\t]{1,8})?'
 const key = `["']?${name}["']?${sign}`

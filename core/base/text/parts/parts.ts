@@ -1,17 +1,21 @@
 /** What of a value is secret by itself: programs write line by line, files anew, and of a header the token alone. */
 import { isRandom } from '../../words/bare-secrets.js'
+import { secretsInCommand } from '../../words/in-arguments.js'
+import { secretsInCode } from '../../words/in-code.js'
 import type { Parts } from '../known/forms.js'
 import { shortestValue } from '../known/kin.js'
 import { entriesBelow } from './entries.js'
 import { isStructured, membersOf } from './members.js'
 import { pairsIn, pairsOfLines } from './pairs.js'
-import { inAddress, insideOf, textInBase64 } from './shapes.js'
+import { inAddress, inHeader, insideOf, textInBase64 } from './shapes.js'
 import { isEverybodys, isSecretValue, isTelling, type Named } from './told.js'
 
 /** Lines that are read, and parts that are known, of one value: keys and certificates of a server have fewer. */
 const [mostRead, mostLines, mostValues] = [2_000, 500, 200]
 /** Texts in texts: JSON in JSON, and keys in it. */
 const mostNested = 4
+/** Characters of a value that may be a header, or pairs, in one line. */
+const mostHeader = 1_000
 
 const begin = /-----BEGIN [A-Z0-9 ]+-----$/u
 /** Also a short one, as the last of a key is. */
@@ -40,15 +44,20 @@ const take = ({ called, value }: Named, into: Found): void => {
 
 /** What a line calls by a name was all read there, unless it is a text of another kind. */
 const isText = (value: string): boolean =>
-  isStructured(value) || /[\r\n]|\\[rn]/u.test(value) || textInBase64(value) !== undefined
+  isStructured(value) ||
+  /[\r\n]|\\[rn]/u.test(value) ||
+  (value.length <= mostHeader && /[A-Za-z][:=]/u.test(value)) ||
+  textInBase64(value) !== undefined
 const takePair = (pair: Named, { levels }: Place, into: Found): void => {
   take(pair, into)
+  if (pair.value.startsWith('-')) add(secretsInCommand(pair.value), into)
   if (isText(pair.value)) readText(pair.value, { called: pair.called, levels: levels - 1 }, into)
 }
 const readLine = (line: string, place: Place, into: Found): readonly Named[] => {
   const pairs = pairsIn(line)
   for (const pair of pairs) takePair(pair, place, into)
-  add(inAddress(line), into)
+  add([...inAddress(line), ...inHeader(line)], into)
+  if (pairs.length === 0) add(secretsInCode(line), into)
   return pairs
 }
 const readLines = (text: string, place: Place, into: Found): void => {
@@ -87,7 +96,7 @@ const first = (texts: Iterable<string>, most: number): ReadonlySet<string> =>
   new Set([...texts].filter(({ length }) => length >= shortestValue).slice(0, most))
 
 export const partsOf = (value: string): Parts => {
-  const found: Found = { lines: new Set(), values: new Set(insideOf(value)) }
+  const found: Found = { lines: new Set(), values: new Set(insideOf(value.trim())) }
   readText(value, { called: '', levels: mostNested }, found)
   const values = [...found.values].filter((part) => part !== value && !isEverybodys(part))
   return { lines: first(found.lines, mostLines), values: first(values, mostValues) }

@@ -8,6 +8,9 @@ const schemed = /^(?<scheme>[A-Za-z][\w-]{0,63}) +(?<token>\S+)$/u
 /** Of others a word may be one of a phrase that somebody remembers. */
 const schemes = /^(?:bearer|token|basic|api-?key|bot|dpop|digest)$/iu
 
+/** What a line says behind the name of a scheme that headers have. */
+export const inHeader = (line: string): string[] => (/^(?:bearer|basic|token) /iu.test(line) ? insideOf(line) : [])
+
 const inScheme = (value: string): string[] => {
   const { scheme = '', token } = schemed.exec(value)?.groups ?? {}
   if (token === undefined) return []
@@ -25,11 +28,13 @@ const inPair = (value: string, isDecoded: boolean): string[] => {
   return password === undefined || (isWords(password) && !isDecoded) ? [] : [password]
 }
 
+/** Of one text: more addresses than these have nobody's secrets. */
+const mostAddresses = 400
 /** The name of a user is a word, as in `ssh://deploy@host`, also where it is the password; a token is none. */
 export const inAddress = (text: string): string[] =>
-  secretsInAddress(text).filter(
-    (secret) => !isWords(secret) || !(text.includes(`//${secret}@`) || text.includes(`//${secret}:`)),
-  )
+  [...new Set(secretsInAddress(text))]
+    .slice(0, mostAddresses)
+    .filter((secret) => !isWords(secret) || !(text.includes(`//${secret}@`) || text.includes(`//${secret}:`)))
 
 const base64 = /^[A-Za-z0-9+/_-]{8,}={0,2}$/u
 /** What a value says in base64, with line ends amid it too; undefined if that is no text. */

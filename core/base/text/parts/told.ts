@@ -36,14 +36,22 @@ const reference = new RegExp(
 export const looksKnown = (value: string): boolean =>
   isRandom(value) || (/^(?=\D*\d)\S{12,4096}$/u.test(value) && looksSecret(value))
 
+/** What is one of several is called so: `tokens[]` of `tokens: [x]`. */
+const many = '[]'
+const singular = (called: string): string => (called.endsWith(many) ? called.replace(/s?\[\]$/iu, '') : called)
 /** `TOKEN2` and `password_2` are a token and a password. */
-const unnumbered = (called: string): string => called.replace(/[_-]?\d{1,3}$/u, '')
-export const isTelling = (called: string): boolean => tellsOfSecret(unnumbered(called))
+const bare = (called: string): string => singular(called).replace(/[_-]?\d{1,3}$/u, '')
+export const isTelling = (called: string): boolean => tellsOfSecret(bare(called))
 
-/** Called a password, it is one also where it is a word; `key: username` and `auth: required` are not. */
+const isPassword = (called: string): boolean => /(?:pass|password|passwd|pwd|passphrase)$/iu.test(called)
+/**
+ * Called a password, it is one also where it is a word, and so is a token by itself; `key: username`, `auth: required`
+ * and `tokens: [writer]` are not.
+ */
+const mayBeWord = (called: string): boolean =>
+  isPassword(bare(called)) || (!called.endsWith(many) && isSecretName(bare(called)))
 const tells = (called: string, value: string): boolean =>
-  valuesNamed(called, value).length > 0 &&
-  (!isWords(value) || isSecretName(called) || /(?:pass|passwd|pwd)$/iu.test(called))
+  valuesNamed(bare(called), value).length > 0 && (!isWords(value) || mayBeWord(called))
 
 /** `POSTGRES_PASSWORD=postgres` is no secret. */
 const saysItsName = (called: string, value: string): boolean =>
@@ -52,17 +60,22 @@ const saysItsName = (called: string, value: string): boolean =>
 
 export const isSecretValue = (called: string, value: string): boolean =>
   value.length >= shortestValue &&
-  (looksKnown(value) || (tells(unnumbered(called), value) && !saysItsName(called, value) && !reference.test(value)))
+  (looksKnown(value) || (tells(called, value) && !saysItsName(bare(called), value) && !reference.test(value)))
 
 /** Numbers are counts where a name only ends in `token`; one that is called a password is one. */
 export const isSecretNumber = (called: string): boolean =>
-  /(?:pass(?:word|wd|phrase|code)?|pwd|pin|otp|secret)$/iu.test(called)
+  /(?:pass(?:word|wd|phrase|code)?|pwd|pin|otp|secret)$/iu.test(singular(called))
 
-/** What an entry of a list is called: `tokens: [x]` has a token. */
-export const entryName = (called: string): string => (isTelling(called) ? called : called.replace(/s$/iu, ''))
+/** What an entry of a list is called. */
+export const entryName = (called: string): string => (isTelling(called) ? called : `${called}${many}`)
 
-const field =
-  /(?:^|[_-])(?:ids?|name|user|username|e?mail|type|kind|url|uri|host|path|file|issuer|scopes?|region|expires|at)$/iu
+/** What says something of secrets, or of whom they are for. */
+const field = new RegExp(
+  '(?:^|[_-])(?:ids?|name|user|username|e?mail|type|kind|url|uri|host|path|file|issuer|scopes?|region|expires|at|' +
+    'policy|mode|engine|provider|backend|driver|store|format|version|level|hashing|hash|algorithm|signing|encryption|' +
+    'rotation|lifetime|ttl|length|prefix|role|group|status|state|enabled|description|comment)$',
+  'iu',
+)
 /**
  * What a member is called: one of `passwords` is a password, whoever it is for, and `value` is what it is the value of.
  */

@@ -19,6 +19,9 @@ const contradiction = (outcome: string, calls: number): string | undefined => {
     : undefined
 }
 
+/** White space and how a letter is composed say nothing. */
+const wordsOf = (text: string): string => text.replaceAll(/\s+/gu, '').normalize()
+
 /**
  * The words are those of a plugin of others alone: the suites of shipped providers have theirs, and to put them
  * together costs something with each event.
@@ -31,7 +34,7 @@ export const createAnswerCheck = (isOfOthers: boolean): AnswerCheck => {
     if (part?.type === 'tool_call') calls += 1
     if (part?.type === 'text' && isOfOthers) said += part.text
     if (type !== 'done' || outcome === undefined || outcome === 'failed') return undefined
-    const isOther = shown.trim() !== '' && shown.trim() !== said.trim()
+    const isOther = wordsOf(shown) !== '' && wordsOf(shown) !== wordsOf(said)
     return (
       contradiction(outcome, calls) ?? (isOther ? 'its text_deltas say other words than its text parts' : undefined)
     )

@@ -69,6 +69,14 @@ test('secrets-25: a secret is found with the escapes of JSON, shells, programs a
     t.is(redactedTo(text, 100, redact), text)
 })
 
+test('secrets-25: of a text in which a secret stands in disguise the rest stays as it is', (t) => {
+  const redact = (text: string): string =>
+    text.replaceAll('my-own key', '[redacted]').replaceAll('own/one', '[redacted]')
+  const rest = 'Tom &amp; &lt;img&gt; "\\\\d+" %20 <a href="/x?a=1%26b=2">'
+  t.is(redactedTo(`${rest} own\\/one &gt;`, 200, redact), `${rest} [redacted] &gt;`)
+  t.is(redactedTo(`${rest}\nmy\\-own\\ key\n${rest}`, 200, redact), `${rest}\n[redacted]\n${rest}`)
+})
+
 test('secrets-25: what is read otherwise takes no longer than it is long', (t) => {
   for (const piece of [
     '\u001b[',

@@ -184,16 +184,44 @@ test('secrets-21: entries of a list are called as the list is, and members of a 
   const lists = {
     secret: ['arr-sec-one'],
     keys: ['list-Key-77a', 'up-arrow'],
-    tokens: [[{ value: 'deep-wordly', id: 'id-12345' }]],
+    tokens: [[{ value: 'deep-wordly7', id: 'id-12345' }]],
   }
   const value = { ...lists, passwords: { alice: 'wonder-land', username: 'wonderer' }, auth: { mode: 'mode-123456' } }
-  const known = ['arr-sec-one', 'list-Key-77a', 'deep-wordly', 'wonder-land']
+  const known = ['arr-sec-one', 'list-Key-77a', 'deep-wordly7', 'wonder-land']
   knows(t, JSON.stringify(value), ...known)
   knowsNot(t, JSON.stringify(value), 'id-12345', 'wonderer', 'mode-123456', 'up-arrow')
   knows(t, 'tokens: [zlist-37c, "zlist-38c"]\npasswords: {alice: zali-53c}\n', 'zlist-37c', 'zlist-38c', 'zali-53c')
   const numbers = '{"password": 48291377, "token": 48291378, "max_tokens": 48291379}'
   knows(t, numbers, '48291377')
   knowsNot(t, numbers, '48291378', '48291379')
+})
+
+test('secrets-21: words that say something of secrets, or stand in a list, are none', (t) => {
+  const file = `tokens: [read-only, writer]
+secrets:
+  engine: transit
+  key: another
+passwords:
+  hashing: bcrypt
+  policy: strict
+`
+  knowsNot(t, file, 'read-only', 'writer', 'transit', 'another', 'bcrypt', 'strict')
+  knowsNot(t, '{"passwords":{"policy":"strict"},"secrets":["another"]}', 'strict', 'another')
+})
+
+test('secrets-21: a value of one line that ends as a line of a file is taken apart', (t) => {
+  knows(t, 'Bearer n1-nl-77x\n', 'n1-nl-77x')
+  knows(t, 'bob:pass-12x\r\n', 'pass-12x')
+  knows(t, 'Bearer n2-nl-77x\nX', 'n2-nl-77x')
+})
+
+test('secrets-21: headers, arguments and files stand in values of settings', (t) => {
+  knows(t, 'A=b\nHEADERS=Authorization=Bearer q1-otel-77x', 'q1-otel-77x')
+  knows(t, 'A=b\nHEADER=Authorization: Bearer q3-hdr-77x', 'q3-hdr-77x')
+  knows(t, `A=b\nOPTS="-H 'Authorization: Bearer q4-hdr-77x'"`, 'q4-hdr-77x')
+  knows(t, 'import os\nos.environ["API_TOKEN"] = "py-22k-abc"', 'py-22k-abc')
+  const docker = Buffer.from('{"auths":{"r.io":{"password":"q8-dock-77x"}}}').toString('base64')
+  knows(t, `kind: Secret\ndata:\n  .dockerconfigjson: ${docker}\n`, 'q8-dock-77x')
 })
 
 test('secrets-21: entries stand below the name of their list or map in YAML, too', (t) => {
@@ -246,6 +274,7 @@ test('secrets-21: a long value of one line is read in linear time', (t) => {
     '{"a":',
     '[',
     'x://y@',
+    'https://a:b@',
     'a\n',
     'a: [',
     'a=b ',
