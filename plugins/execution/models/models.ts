@@ -25,8 +25,9 @@ export const createModels = ({ configured, chosen }: ModelsParts): Models => {
   const ready = (route_id: string = active().route_id): ModelRoute => {
     const route = find(route_id)
     if (route === undefined) throw unknownRoute(route_id, list())
-    const { state, message } = route.connection.readiness()
-    if (state === 'error') throw modelErrors.route_not_ready({ details: { route_id, reason: message } })
+    const readiness = route.connection.readiness()
+    if (readiness.state === 'error')
+      throw modelErrors.route_not_ready({ details: { route_id, reason: readiness.message } })
     return route
   }
   return {

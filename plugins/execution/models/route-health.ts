@@ -95,7 +95,9 @@ const kept = (event: ModelEvent, { faultOf, bounds, check }: Looks, watch: Watch
  * that succeeds.
  */
 export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelConnection => {
-  const { words, pace, provider } = watch
+  const { words, pace, provider, clock, idle_timeout_ms } = watch
+  const silent = silentFor(provider)
+  const broke = (wrong: unknown): void => watch.broke('stream', wrong)
   let failures = 0
   let last = { message: '', action: words.check }
   const count = (message: string, action: string): void => {
@@ -120,7 +122,7 @@ export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelCo
     return { state: 'warning', code: 'route_failing', message: `${calls} failed. ${last.message}`, action: last.action }
   }
   const stream: ModelConnection['stream'] = (request, signal) => {
-    const bounds = createStreamBounds(watch.clock)
+    const bounds = createStreamBounds(clock)
     const faultOf = watch.isOfOthers ? foreignEventFault : eventFault
     const looks = { faultOf, bounds, check: createAnswerCheck(watch.isOfOthers === true) }
     const look = (event: ModelEvent): ModelEvent => learn(kept(event, looks, watch), request.model)
@@ -129,16 +131,9 @@ export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelCo
       return watch.blamed(error)
     }
     const asked = watch.isOfOthers ? frozenRequest(request) : request
-    return readEvents((told) => connection.stream(asked, told), {
-      ...watch,
-      broke: (wrong) => watch.broke('stream', wrong),
-      blamed,
-      signal,
-      look,
-      turn: bounds.turn,
-      silent: silentFor(provider),
-      unheeded,
-    })
+    const { turn } = bounds
+    const reading = { signal, look, turn, blamed, broke, clock, idle_timeout_ms, silent, unheeded }
+    return readEvents((told) => connection.stream(asked, told), reading)
   }
   return { readiness, stream }
 }

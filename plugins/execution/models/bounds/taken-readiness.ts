@@ -42,14 +42,29 @@ interface Asked extends ProviderOf {
   readonly broke: (wrong: unknown) => void
 }
 
+/** Every run asks and few need the words: redacted where they are read. */
+const readinessOf = ({ state, code, message, action }: Readiness, redact: (text: string) => string): Readiness => {
+  const told = {
+    state,
+    code,
+    get message() {
+      return takenWords(message, redact)
+    },
+  }
+  if (action === undefined) return told
+  return Object.defineProperty(told, 'action', { enumerable: true, get: () => takenWords(action, redact) })
+}
+
 const take = (answer: unknown, { plugin, redact }: Asked): Readiness => {
   // Nobody waits for it, whatever comes of it.
   if (answer instanceof Promise) void answer.catch(() => {})
-  const { state, code, message, action = '' } = taken(Answer, answer, { most: mostBytes })
-  const told = { state, code, message: takenWords(message, redact) }
-  if (action !== '') return { ...told, action: takenWords(action, redact) }
-  if (state === 'ok') return told
-  return { ...told, action: `See what the documentation of the plugin ${plugin} says of ${code}.` }
+  const { action = '', ...told } = taken(Answer, answer, { most: mostBytes })
+  if (action !== '') return readinessOf({ ...told, action }, redact)
+  if (told.state === 'ok') return readinessOf(told, redact)
+  return readinessOf(
+    { ...told, action: `See what the documentation of the plugin ${plugin} says of ${told.code}.` },
+    redact,
+  )
 }
 
 /** Asks, and is in error where the answer is none. The same fault is charged once: it is asked all the time. */

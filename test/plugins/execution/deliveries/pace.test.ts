@@ -70,7 +70,15 @@ test('deliveries-13: a target that asks for time gets it, up to an hour, and its
   const { parts, pace } = bench()
   const ask = (retry_after_ms: number): number =>
     noteOutcome(parts, pace, { delivery: delivery(1, 0), outcome: { ...failed, retry_after_ms } })
-  t.deepEqual([ask(0), ask(5000), ask(3_600_000), ask(86_400_000), ask(1)], [0, 5000, 3_600_000, 3_600_000, 1])
+  t.deepEqual([ask(1000), ask(5000), ask(3_600_000), ask(86_400_000)], [1000, 5000, 3_600_000, 3_600_000])
+  t.is(circuitWait(pace, parts.clock), 0)
+})
+
+test('deliveries-13: a target that asks for no time is not attempted eight times at once', (t) => {
+  const { parts, pace } = bench()
+  const ask = (attempts: number, retry_after_ms: number): number =>
+    noteOutcome(parts, pace, { delivery: delivery(attempts, 0), outcome: { ...failed, retry_after_ms } })
+  t.deepEqual([ask(1, 0), ask(2, 0), ask(3, 999), ask(4, 0)], [1000, 2000, 4000, 8000])
   t.is(circuitWait(pace, parts.clock), 0)
 })
 
