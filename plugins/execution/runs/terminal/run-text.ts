@@ -38,6 +38,9 @@ export const RunAnswer = open({
   run_id: string(),
   session_id: string(),
   status: string(),
+  submitted_at_ms: optional(number()),
+  started_at_ms: optional(number()),
+  finished_at_ms: optional(number()),
   request: open({
     text_preview: optional(string()),
     provider: optional(string()),
@@ -110,12 +113,23 @@ export const showRuns = (rows: Row[]): string =>
   rows.length === 0
     ? 'No runs here. Start one: holdfast runs submit SESSION TEXT'
     : rows
-        .map(
-          (row) =>
-            `${row.run_id}  ${statusOf(row).padEnd(25)}  ${idWord(row.session_id)}  ` +
+        .map((row) =>
+          [
+            row.run_id,
+            ...(row.submitted_at_ms === undefined ? [] : [showTime(row.submitted_at_ms)]),
+            statusOf(row).padEnd(25),
+            idWord(row.session_id),
             oneLine(row.request.text_preview ?? ''),
+          ].join('  '),
         )
         .join('\n')
+
+const timeLine = ({ submitted_at_ms, started_at_ms, finished_at_ms }: Row): string[] => {
+  const told = Object.entries({ submitted: submitted_at_ms, begun: started_at_ms, ended: finished_at_ms }).flatMap(
+    ([what, ms]) => (ms === undefined ? [] : [`${what} ${showTime(ms)}`]),
+  )
+  return told.length === 0 ? [] : [`  time     ${told.join(', ')}`]
+}
 
 const fileLine = (file: ShownFile): string => `  file     ${fileText(file)}`
 
@@ -148,6 +162,7 @@ export const showRun = (run: Row): string =>
   [
     `${run.run_id}  ${run.status}`,
     `  session  ${idWord(run.session_id)}`,
+    ...timeLine(run),
     ...routeLines(run),
     ...(run.request.runtime_revision === undefined ? [] : [`  settings revision ${run.request.runtime_revision}`]),
     ...(run.request.text_preview === undefined ? [] : [`  input    ${oneLine(run.request.text_preview, 100)}`]),

@@ -23,6 +23,18 @@ test('a list of runs says which of them wait for their model route', (t) => {
   )
 })
 
+test('a list tells when its runs were submitted, and a single run when it began and ended', (t) => {
+  const times = { submitted_at_ms: 1_700_000_000_000, started_at_ms: 1_700_000_001_000 }
+  const ended = { ...row('r1', { status: 'completed' }), ...times, finished_at_ms: 1_700_000_002_500 }
+  t.is(shown([ended]), 'r1  2023-11-14T22:13:20.000Z  completed                  s1  hi')
+  const said = (run: Json): string => {
+    const read = parse(RunAnswer, run)
+    return read.ok ? showRun(read.value) : JSON.stringify(read.issues)
+  }
+  t.regex(said(ended), /^ {2}time {5}submitted 2023-\S+20\.000Z, begun 2023-\S+21\.000Z, ended 2023-\S+22\.500Z$/mu)
+  t.regex(said({ ...row('r1', { status: 'queued' }), submitted_at_ms: 0 }), /^ {2}time {5}submitted 1970-\S+Z$/mu)
+})
+
 test('models-9: a run whose fallback model took over says so, and where its attempts are told', (t) => {
   const said = (request: Readonly<Record<string, Json>>): string => {
     const read = parse(RunAnswer, row('r1', { status: 'completed', request }))
