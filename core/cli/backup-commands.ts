@@ -15,6 +15,7 @@ import { createDisk } from '../state/disk/real-disk.js'
 import { progressFlags, telling, type Heeded } from './progress-line.js'
 import type { ShippedView } from './shipped-view.js'
 import { placeOf, rootFlag } from './root/place.js'
+import { firstFindings } from './told/first-findings.js'
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
@@ -65,7 +66,7 @@ const place = async (shipped: ShippedView, input: CommandInput) => ({
 const showCheck = ({ backup, faults, root, clean }: BackupCheck): string => {
   const found = [...faults, ...root.findings].map(({ file, offset, rule }) => `${file} at byte ${offset}: ${rule}`)
   return [
-    ...found.slice(0, 20),
+    ...firstFindings(found),
     `${clean ? 'clean' : 'NOT CLEAN'}: ${count(backup.files.length, 'file')} up to commit ${backup.sequence}, ` +
       `made at ${showTime(backup.created_at_ms)}`,
   ].join('\n')

@@ -16,6 +16,7 @@ import type { Inventory, RootPlace, Shown } from '../state/inspect/show.js'
 import type { VerifyReport } from '../state/inspect/verify.js'
 import { errors as cliErrors } from './told/errors.js'
 import { explain } from './told/explain.js'
+import { firstFindings } from './told/first-findings.js'
 import { interruptible } from './interrupts.js'
 import { progressFlags, telling, type Heeded } from './progress-line.js'
 import { rootFlag, rootOf } from './root/place.js'
@@ -57,17 +58,13 @@ const columns = (rows: readonly (readonly string[])[]): string => {
     .join('\n')
 }
 
-const most = 20
-
-const listed = ({ findings, root }: VerifyReport): string[] => [
-  ...findings
-    .slice(0, most)
-    .map(
+const listed = ({ findings, root }: VerifyReport): string[] =>
+  firstFindings(
+    findings.map(
       ({ severity, file, offset, rule }) =>
         `${severity}: ${path.relative(root, file) || '.'} at byte ${offset}: ${rule}`,
     ),
-  ...(findings.length > most ? [`… and ${findings.length - most} more; --output json names them all`] : []),
-]
+  )
 
 const verdict = ({ findings, clean, live, sequence }: VerifyReport): string => {
   const [first] = findings.filter(({ severity }) => severity !== 'leftover')

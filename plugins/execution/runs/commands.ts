@@ -23,7 +23,8 @@ import { chat } from './chat/chat-command.js'
 import { follow, followNew, following, followingFields } from './terminal/follow.js'
 import { withHold } from './terminal/held-daemon.js'
 import { withToolFiles } from './terminal/tool-files.js'
-import { RunAnswer, RunEvents, showEvents, showRun, showRuns } from './terminal/run-text.js'
+import { RunEvents, showEvents } from './terminal/event-text.js'
+import { RunAnswer, showRun, showRuns } from './terminal/run-text.js'
 
 const codes = 'Exit codes: 0 completed, 1 failed, 3 waits for a person, 130 interrupted.'
 

@@ -29,6 +29,8 @@ const refuseTogether = ({ flags }: CommandInput, flag: string, others: readonly 
   if (other !== undefined) throw commandErrors.flags_together({ details: { flag: other, other: flag } })
 }
 
+const mostNamed = 20
+
 /** The routes that the line means. */
 const chosenOf = ({ flags }: CommandInput, routes: readonly Ready[]): readonly Ready[] => {
   const { route, 'default-route': isDefault } = flags
@@ -36,8 +38,9 @@ const chosenOf = ({ flags }: CommandInput, routes: readonly Ready[]): readonly R
     isDefault === true ? active : route === undefined || route_id === route
   const chosen = routes.filter(isMeant)
   if (chosen.length > 0 || typeof route !== 'string') return chosen
-  const names = routes.slice(0, 20).map(({ route_id }) => visibleLine(route_id))
-  throw wrong('route', `must be one of ${names.join(', ')}`)
+  const names = routes.slice(0, mostNamed).map(({ route_id }) => visibleLine(route_id))
+  const others = routes.length > mostNamed ? `, or one of the ${routes.length - mostNamed} others` : ''
+  throw wrong('route', `must be one of ${names.join(', ')}${others}`)
 }
 
 const nameOf = ({ route_id, model }: Ready): string => `route ${model === '' ? route_id : `${route_id}/${model}`}`

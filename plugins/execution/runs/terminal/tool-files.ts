@@ -1,7 +1,7 @@
 /** What the events of a run say of it: the files that tools gave, and the answer that it was there for. */
 import { isJsonObject, parse, type CommandInput, type Json } from '../../../../core/plugin.js'
 import { answerIn } from './answered.js'
-import { RunEvents } from './run-text.js'
+import { RunEvents } from './event-text.js'
 
 /** A run with the files that its tools gave, and how its question was answered, if a person reads it. */
 export const withToolFiles = async (

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import { showEvents } from '../../../../plugins/execution/runs/terminal/run-text.js'
+import { showEvents } from '../../../../plugins/execution/runs/terminal/event-text.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { done, scriptedProvider, text } from '../../../../plugins/providers/scripted/contract.js'

@@ -1,7 +1,8 @@
 /** Runs as a person reads them. No daemon is asked. */
 import test from 'ava'
 import { withHold } from '../../../../../plugins/execution/runs/terminal/held-daemon.js'
-import { RunAnswer, showEvents, showRun, showRuns } from '../../../../../plugins/execution/runs/terminal/run-text.js'
+import { showEvents } from '../../../../../plugins/execution/runs/terminal/event-text.js'
+import { RunAnswer, showRun, showRuns } from '../../../../../plugins/execution/runs/terminal/run-text.js'
 import { array, isJsonObject, parse, type Client, type Json } from '../../../../../core/plugin.js'
 
 const row = (run_id: string, more: Readonly<Record<string, Json>>) => ({

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { showEvents } from '../../../../../plugins/execution/runs/terminal/run-text.js'
+import { showEvents } from '../../../../../plugins/execution/runs/terminal/event-text.js'
 import { startTestDaemon } from '../../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../../support/effects.js'
 import { eventTypes, openSession, submit, until } from '../../../../support/runs.js'
