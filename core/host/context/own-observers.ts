@@ -9,7 +9,7 @@ import type { Observers } from '../../plugin/observers.js'
 import { errors } from '../errors.js'
 import type { Faults } from './faults.js'
 import { toldFrozen } from '../../base/foreign/frozen.js'
-import type { Owned } from './points.js'
+import { withKey, type Owned } from './points.js'
 import type { Registry } from './registry.js'
 import type { Scope } from './scope.js'
 
@@ -34,9 +34,11 @@ export const checkDone = (outcome: unknown): void => {
 export const ownObservers = <T>({ registry, faults, scope, clock }: ObserversParts, point: Point<T>): Observers<T> => {
   const owned = registry.owned(point)
   const late = new Set<T>()
-  const charge = (owner: string, what: string, error: unknown): void => {
-    if (faults.isShipped(owner)) throw error
-    faults.charge(owner, what, error)
+  const whereOf = ({ value }: Owned<T>, what: string): string =>
+    point.key === undefined ? what : withKey(`${what} by`, point, value)
+  const charge = (entry: Owned<T>, what: string, error: unknown): void => {
+    if (faults.isShipped(entry.owner)) throw error
+    faults.charge(entry.owner, whereOf(entry, what), error)
   }
   const heard = ({ owner, value }: Owned<T>): T => (faults.isShipped(owner) ? value : toldFrozen(value))
   /** Begins the work, and gives what it comes to: it does not reject but with a refusal. */
@@ -48,7 +50,7 @@ export const ownObservers = <T>({ registry, faults, scope, clock }: ObserversPar
     try {
       await work(heard(entry))
     } catch (error) {
-      charge(entry.owner, what, error)
+      charge(entry, what, error)
     }
   }
   return {
@@ -61,7 +63,7 @@ export const ownObservers = <T>({ registry, faults, scope, clock }: ObserversPar
           try {
             tx.tryPart(told)
           } catch (error) {
-            faults.charge(entry.owner, what, error)
+            charge(entry, what, error)
           }
       }
     },
@@ -75,7 +77,7 @@ export const ownObservers = <T>({ registry, faults, scope, clock }: ObserversPar
         const forget = (): void => void late.delete(value)
         done.then(forget, forget)
         // A stop ends the wait before its time.
-        if (!scope.signal.aborted) faults.charge(owner, what, errors.observer_late({ details: { ms } }))
+        if (!scope.signal.aborted) faults.charge(owner, whereOf(entry, what), errors.observer_late({ details: { ms } }))
         return !faults.isShipped(owner)
       }
       const settled = await Promise.all(owned().map(settleOne))

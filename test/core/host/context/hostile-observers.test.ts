@@ -17,11 +17,12 @@ const faulted = ({ daemon }: TestDaemon) =>
     .filter(({ fault_count: count }) => count > 0)
     .map(({ id }) => id)
 
+const heard = 'hearing of the end of an execution by hostile'
+
 /** Until it was charged so often for what it does when executions end. */
 const untilCharged = async (t: ExecutionContext, { log }: TestDaemon, times: number): Promise<void> => {
   const count = (): number =>
-    log.filter(({ details: { plugin: id, where } }) => id === plugin && where === 'hearing of the end of an execution')
-      .length
+    log.filter(({ details: { plugin: id, where } }) => id === plugin && where === heard).length
   for (let look = 0; look < 500 && count() < times; look += 1) await new Promise((resolve) => setTimeout(resolve, 10))
   t.is(count(), times)
 }

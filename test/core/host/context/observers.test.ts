@@ -72,7 +72,7 @@ test('learnings-29: a plugin that never ends is charged once, and the request is
   t.is(faultOf(daemon)?.fault_count, 0, 'nothing has ended, and nobody is waited for')
   t.is((await request('POST', `/v1/learnings/${ids[0]}/revoke`)).status, 200)
   t.like(faultOf(daemon)?.last_fault, {
-    where: 'what follows from ended learnings',
+    where: 'what follows from ended learnings by broken',
     message: `it did not end within ${longestSettlingMs} ms`,
   })
   const before = faultOf(daemon)?.fault_count ?? 0

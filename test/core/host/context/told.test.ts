@@ -165,7 +165,7 @@ for (const { what, charged, record = false, prepare, act } of all)
       t.true((await act(daemon, id)) < 300, message)
       say({})
       t.deepEqual(faultsOf(daemon).ids, [asTold], message)
-      t.is(faultsOf(daemon).last?.where, charged)
+      t.is(faultsOf(daemon).last?.where, `${charged} by told`)
       t.true(faultsOf(daemon).last?.message.includes(message), faultsOf(daemon).last?.message)
       t.is(notes().count('all', 'all'), 0, 'nothing of it stays')
     }
