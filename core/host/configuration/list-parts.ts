@@ -18,6 +18,10 @@ export interface Owner {
   readonly fileIsList?: true
 }
 
+/** True of a list that is a part of a configuration: a start leaves nothing of that out. */
+export const isConfiguration = ({ id, fileIsList }: Owner, { file }: ListSpec): boolean =>
+  file === id && fileIsList !== true
+
 /** The fault of a file, and what stands beside its tables, are under names that no entry can have. */
 export const [wholeFile, besideTables] = ['', '='] as const
 
@@ -104,10 +108,11 @@ export const partsOf = (plugin: Owner, spec: ListSpec, { table: content, lineOf 
 }
 
 /** The members that a file may have beside its table. */
-const besideOf = ({ id, config, fileIsList }: Owner, { file, table, beside }: ListSpec): readonly string[] => {
+const besideOf = (owner: Owner, spec: ListSpec): readonly string[] => {
+  const { table, beside } = spec
   if (beside !== undefined) return fieldNames(beside, [])
-  if (id !== file || config === undefined || fileIsList === true) return []
-  return fieldNames(config, []).filter((name) => name !== table)
+  if (owner.config === undefined || !isConfiguration(owner, spec)) return []
+  return fieldNames(owner.config, []).filter((name) => name !== table)
 }
 
 /** That a file has members which it may not have; `known` are those that it may, with how they are written. */

@@ -17,7 +17,15 @@ export interface Told {
   readonly isKept: boolean
   /** The line that a fault is about; undefined where it is about none, or there is no file. */
   readonly lineOf: (name: string, fault: string) => number | undefined
+  /** The name of a wrong entry that a start may not leave out: the first one. */
+  readonly vital: string | undefined
+  /** It is a part of a configuration, of which a start leaves nothing out. */
+  readonly isConfiguration: boolean
 }
+
+/** What ends a start; undefined for nothing. */
+export const refusedOf = ({ spec, faults, vital }: Told): string | undefined =>
+  spec.isVital !== undefined && faults.has(wholeFile) ? wholeFile : vital
 
 /** The fault of a file begins with its name, and its line. */
 export const vitalFault = ({ spec, faults, lineOf }: Told, name: string): Problem => {
@@ -66,16 +74,18 @@ const instead = ({ spec, held, isKept }: Told, name: string): string => {
 /** What is wrong with a file, or with entries of it. */
 export const warningsOf = (list: Told): Warning[] => {
   const { spec, faults, lineOf } = list
+  const refused = refusedOf(list)
   return [...faults].slice(0, mostWarnings).map(([name, fault], at) => {
     const source = placedIn(sourceOf(spec), lineOf(name, fault))
     const isEntry = name !== wholeFile && name !== besideTables
     // The fault of a file begins with its name.
     const place = name === wholeFile ? '' : `${source}: ${isEntry ? `${placeOf(spec, name)} ` : ''}`
+    const next = list.isConfiguration || name === refused ? ' The next start refuses it.' : ''
     const more = at === mostWarnings - 1 ? moreThan(faults.size) : ''
     return {
       severity: 'warning',
       code: 'config_entry_invalid',
-      message: `${place}${sentence(fault)} ${instead(list, name)}${more}`,
+      message: `${place}${sentence(fault)} ${instead(list, name)}${next}${more}`,
       action: `Correct ${visibleLine(sourceOf(spec))}: it is read again when it is saved.`,
       related_id: isEntry ? `${spec.file}/${visibleLine(name).slice(0, 80)}` : spec.file,
     }

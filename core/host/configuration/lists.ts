@@ -23,8 +23,9 @@ import {
   type ListFile,
   type ListParts,
   type Owner,
+  isConfiguration,
 } from './list-parts.js'
-import { absent, vitalFault, warningsOf, type Told } from './list-warnings.js'
+import { absent, refusedOf, vitalFault, warningsOf, type Told } from './list-warnings.js'
 import type { EntryChange, List, ListChange, ListSpec } from '../../plugin/list.js'
 
 export interface Lists {
@@ -59,8 +60,7 @@ interface Open extends Told {
   faults: Told['faults']
   isKept: boolean
   lineOf: Told['lineOf']
-  /** The name of a wrong entry that a start may not leave out. */
-  vital: string | undefined
+  vital: Told['vital']
   /** What the file has beside the list: at the start, and now. */
   first: string | undefined
   rest: string
@@ -207,6 +207,7 @@ const unread = (plugin: Owner, spec: ListSpec): Open => ({
   isKept: false,
   lineOf: () => undefined,
   vital: undefined,
+  isConfiguration: isConfiguration(plugin, spec),
   first: undefined,
   rest: '',
 })
@@ -263,8 +264,8 @@ export const createLists = (parts: ListsParts): Lists => {
       if (taken !== undefined) throw errors.list_taken({ details: { file: spec.file, plugin: taken.plugin.id } })
       const open = unread(plugin, unsafeCast<ListSpec>(spec))
       look(open, true)
-      const vital = spec.isVital !== undefined && open.faults.has(wholeFile) ? wholeFile : open.vital
-      if (vital !== undefined && parts.safe !== true) throw vitalFault(open, vital)
+      const refused = refusedOf(open)
+      if (refused !== undefined && parts.safe !== true) throw vitalFault(open, refused)
       opened.set(spec.file, open)
       const list: List<T, B> = {
         source: sourceOf(spec),

@@ -81,6 +81,8 @@ const open = async (t: ExecutionContext, { owner, spec }: Pick<Case, 'owner' | '
 }
 
 for (const { owner, spec, right, slip, told: wanted, names } of cases) {
+  // Of a configuration a start leaves nothing out.
+  const next = spec.file === owner.id && owner.fileIsList !== true ? ' The next start refuses it.' : ''
   test(`runtime-35: a misspelt table of config/${spec.file}.toml takes nothing that held`, async (t) => {
     const { list, save, told, changed } = await open(t, { owner, spec }, right)
     const slipped = right.replace(...slip)
@@ -88,7 +90,7 @@ for (const { owner, spec, right, slip, told: wanted, names } of cases) {
     save(slipped)
     t.deepEqual([[...list.all().keys()], changed], [names, []])
     t.regex(told().join(), wanted)
-    t.regex(told().join(), /What held before stays\.$/u)
+    t.true(told().join().endsWith(` What held before stays.${next}`))
     save(right)
     t.deepEqual([[...list.all().keys()], told(), changed], [names, [], []])
   })
@@ -105,10 +107,11 @@ for (const { owner, spec, right, slip, told: wanted, names } of cases) {
 
   test(`runtime-35: after a start with a config/${spec.file}.toml that is no TOML nothing is said to stay`, async (t) => {
     const { told, save } = await open(t, { owner, spec }, '[')
-    t.regex(told().join(), /is not TOML.*Nothing of it holds\.$/u)
+    t.regex(told().join(), /is not TOML/u)
+    t.true(told().join().endsWith(` Nothing of it holds.${next}`))
     save(right)
     save('[')
-    t.regex(told().join(), /is not TOML.*What held before stays\.$/u)
+    t.true(told().join().endsWith(` What held before stays.${next}`))
   })
 }
 

@@ -158,7 +158,10 @@ test('hooks-32: a moment has at most 100 hooks of the file; those in force stay,
   const told = (await daemon.warnings()).filter(({ code }) => code === 'config_entry_invalid')
   t.is(told.length, 20)
   t.is(told[0].related_id, 'hooks/x1')
-  t.regex(told[0].message, /x1\] there may be 100 for pre_tool_use at most\. The entry is left out\.$/iu)
+  t.regex(
+    told[0].message,
+    /x1\] there may be 100 for pre_tool_use at most\. The entry is left out\. The next start refuses it\.$/iu,
+  )
   t.regex(told[19].message, / 9 more of the file are wrong\.$/u)
   await write(entries(99).replaceAll('exit 0', 'exit 1') + entry('x0', 'exit 0') + entry('x1', 'exit 0'))
   await eventually(async () => ((await namesIn(daemon))[0] === 'h0' ? true : undefined))
@@ -269,5 +272,8 @@ test('runtime-35: a wrong member beside the hooks is told, and the hooks of the 
   const told = await eventually(async () =>
     (await daemon.warnings()).find(({ code }: { code: string }) => code === 'config_entry_invalid'),
   )
-  t.regex(told.message, /^config\/hooks\.toml:1: allow_cidrs\.0 must be an address range .*\. None of it holds\.$/u)
+  t.regex(
+    told.message,
+    /^config\/hooks\.toml:1: allow_cidrs\.0 must be an address range .*\. None of it holds\. The next start refuses it\.$/u,
+  )
 })
