@@ -5,13 +5,15 @@ import {
   afterPrinting,
   columns,
   endEcho,
+  endProcess,
   isAttended,
-  onReaderGone,
+  isPrinting,
   openDialogue,
   print,
   printError,
   redraw,
   screen,
+  watchOutput,
   watchSize,
   write,
   type OpenDialogue,
@@ -21,7 +23,7 @@ import { createClock } from './base/clock.js'
 import { environment } from './base/config.js'
 import { sameKeyMs } from './same-key.js'
 
-const exit = (code: number): never => process.exit(code)
+const exit = endProcess
 
 /** A daemon goes on when nobody reads its log any more. */
 let serves = false
@@ -33,15 +35,24 @@ const serveWords: ReadonlySet<string> = new Set(['serve', 'start'])
 let pages = false
 
 /** What is longer than the screen goes through a pager: nothing scrolls by unseen. */
-const show = async (text: string): Promise<void> => {
-  const at = screen()
-  if (at === undefined) return print(text)
-  const { isLonger, page, pagerOf } = await import('./cli/screen/pager.js')
-  pages = isLonger(text, at)
-  const paged = pages && (await page(text, pagerOf(environment())))
-  pages = false
-  if (!paged) print(text)
-}
+const showWith =
+  (say: (text: string) => void) =>
+  async (text: string): Promise<void> => {
+    const at = screen()
+    if (at === undefined) return say(text)
+    const { isLonger, page, pagerOf } = await import('./cli/screen/pager.js')
+    pages = isLonger(text, at)
+    const paged = pages && (await page(text, pagerOf(environment())))
+    pages = false
+    if (!paged) say(text)
+  }
+
+/** Nobody reads along any more: what a command has half made it takes back first. */
+let isUnread = false
+let heedUnread = (): void => exit(0)
+
+/** A text that is longer is written for as long as its reader likes: then the system heeds an interrupt. */
+const longText = 64 * 1024
 
 /**
  * The first interrupt asks a command to end, a second one does not wait: unless it is a word in a dialogue, or the same
@@ -52,13 +63,15 @@ const onInterrupts = () => {
   const clock = createClock()
   let asked = 0
   let talking: OpenDialogue | undefined
-  process.on('SIGINT', () => {
+  const hear = (): void => {
     if (pages) return
     if (talking?.attended !== true) endEcho()
     if (talking !== undefined) talking.interrupt()
     else if (!interrupted.signal.aborted) ask()
     else if (clock.elapsed() - asked > sameKeyMs) exit(130)
-  })
+  }
+  process.on('SIGINT', hear)
+  heedUnread = () => interrupted.abort()
   const ask = (): void => {
     asked = clock.elapsed()
     interrupted.abort()
@@ -69,14 +82,20 @@ const onInterrupts = () => {
     process.on('SIGTERM', abort)
     return (): void => void process.off('SIGTERM', abort)
   }
-  return { signal: interrupted.signal, talk, onTerminate }
+  const printLong = (text: string): void => {
+    if (text.length <= longText) return print(text)
+    process.off('SIGINT', hear)
+    print(text)
+    process.on('SIGINT', hear)
+  }
+  return { signal: interrupted.signal, talk, onTerminate, print: printLong }
 }
 
 const runClient = async (args: readonly string[]): Promise<number> => {
   const [client, { shipped }] = await Promise.all([import('./cli/client-line.js'), import('./shipped.js')])
-  const { signal, talk, onTerminate } = onInterrupts()
+  const { signal, talk, onTerminate, print: say } = onInterrupts()
   watchSize()
-  const printing = { print, write, redraw, show, attended: isAttended(), columns, talk }
+  const printing = { print: say, write, redraw, show: showWith(say), attended: isAttended(), columns, talk }
   const start = async (root: string, bare?: boolean): Promise<ShortDaemon> =>
     (await import('./short-daemon.js')).startShort(root, environment(), { signal, bare })
   return client.runClient({ args, shipped, environment: environment(), signal, start, onTerminate, ...printing })
@@ -119,12 +138,29 @@ const told = (error: unknown): number => {
   return code
 }
 
+const unwritten = async (reason: string): Promise<never> => {
+  const { errors } = await import('./cli/told/errors.js')
+  return exit(told(errors.output_unwritten({ details: { reason } })))
+}
+
 /** Runs the process's command line and ends the process with its exit code. */
 export const main = (): void => {
-  onReaderGone(() => {
-    if (!serves) exit(0)
+  watchOutput({
+    onReaderGone() {
+      if (serves) return
+      isUnread = true
+      heedUnread()
+    },
+    onUnwritten(reason) {
+      if (!serves) ending ??= unwritten(reason)
+    },
   })
+  let ending: Promise<never> | undefined
   void run(process.argv.slice(2))
     .catch(told)
-    .then((code) => afterPrinting(() => exit(code)))
+    .then((code) => {
+      // What is left is written for as long as its reader likes.
+      if (isPrinting()) process.removeAllListeners('SIGINT')
+      afterPrinting(() => ending ?? exit(isUnread ? 0 : code))
+    })
 }

@@ -55,6 +55,7 @@ const onSignals = ({ exit, log, clock }: Pick<ServeInput, 'exit'> & { log: Log; 
   const hear = (signal: string): void => {
     if (asked !== undefined) {
       if (signal === 'SIGTERM') exit(143)
+      else if (signal === 'SIGHUP') exit(129)
       else if (clock.elapsed() - asked > sameKeyMs) exit(130)
       return
     }
@@ -66,6 +67,8 @@ const onSignals = ({ exit, log, clock }: Pick<ServeInput, 'exit'> & { log: Log; 
   process.on('SIGXFSZ', () => log.warn('a file reached the limit of its size'))
   process.on('SIGTERM', hear)
   process.on('SIGINT', hear)
+  // Node hears it also where it was started to be ignored.
+  process.on('SIGHUP', hear)
   return asking.signal
 }
 

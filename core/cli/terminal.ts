@@ -2,16 +2,17 @@
 import { createDialogue, type OpenDialogue } from './screen/dialogue.js'
 import type { Screen } from './screen/pager.js'
 import { createRedraw } from './screen/redraw.js'
+import { writeOut } from './screen/standard-output.js'
 import { visible } from '../base/text/visible.js'
 
 /** One line or block of text on standard output. */
 export const print = (text: string): void => {
-  process.stdout.write(`${visible(text)}\n`)
+  writeOut(`${visible(text)}\n`)
 }
 
 /** A part of a text on standard output. */
 export const write = (text: string): void => {
-  process.stdout.write(visible(text))
+  writeOut(visible(text))
 }
 
 /** What writes blocks of text, each in place of the one before. */
@@ -51,6 +52,7 @@ export const screen = (): Screen | undefined => {
 }
 
 export { watchSize } from './screen/size.js'
+export { endProcess, watchOutput } from './screen/standard-output.js'
 export type { OpenDialogue } from './screen/dialogue.js'
 
 /** Talks with who types at the terminal; where standard input or output is none, takes the lines of the input. */
@@ -102,12 +104,10 @@ export const readHidden = async (prompt: string, most: number): Promise<Buffer> 
 
 export const isTerminal = (): boolean => process.stderr.isTTY
 
-/** A reader that went away, such as `head`, is no fault. */
-export const onReaderGone = (act: () => void): void => {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', act)
-}
+/** True while a reader has not taken all of standard output. */
+export const isPrinting = (): boolean => process.stdout.writableLength > 0
 
-/** A pipe takes what is written later than an exit would leave. */
+/** A pipe takes what is written later than an exit would leave, and a failed write is told behind it. */
 export const afterPrinting = (act: () => void): void => {
-  process.stdout.write('', act)
+  process.stdout.write('', () => setImmediate(act))
 }

@@ -40,6 +40,11 @@ export const errors = defineErrors({
     detail: 'config/routes.toml is broken, so nothing was changed: {fault}',
     action: 'Correct it, and try again. holdfast doctor routes --routes-file FILE tells every fault of it.',
   },
+  output_unwritten: {
+    status: 507,
+    detail: 'standard output takes no more ({reason}), so what was printed is not whole',
+    action: 'Make room there, or print to another place, and ask again.',
+  },
   frame_too_large: { status: 502, detail: 'the stream sent a frame above 1 MiB' },
   stream_ended: {
     status: 502,

@@ -1,12 +1,14 @@
 /** Ctrl-C amid the long work of a command: it ends at once with 130, says how things stand, and nothing looks finished. */
 import test, { type ExecutionContext } from 'ava'
+import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { createLeapingClock } from '../../../core/testing/leaping-clock.js'
 import { runLine } from '../../support/command-line.js'
-import { freshRoot, spawnMain, spawnTestDaemon, startTestDaemon } from '../../support/daemon.js'
+import { freshRoot, mainFile, spawnMain, spawnTestDaemon, startTestDaemon } from '../../support/daemon.js'
 import { createPause } from '../../support/pause.js'
 import { complete, day } from '../../support/retention.js'
 import { openSession } from '../../support/runs.js'
@@ -96,6 +98,45 @@ test.serial('state-35: an interrupt ends a check and a backup at once, and leave
   t.deepEqual(back, { code: 130, out: '', err: asBefore('root', restored) })
   t.false(existsSync(restored))
   t.is((await runLine('backup', 'verify', to)).code, 0)
+})
+
+test.serial(
+  'state-35: a terminal that is closed amid a copy leaves none of it, and the command ends by its signal',
+  async (t) => {
+    const { root } = await largeRoot(t)
+    const [to, ended] = [await freshRoot(), join(await freshRoot(), 'ended')]
+    const line = `'${process.execPath}' '${mainFile}' backup create '${to}' --state-root '${root}' --progress`
+    // The shell outlives the terminal, and says how the command ended.
+    const shell = `trap '' HUP; ${line}; echo $? > '${ended}'`
+    const terminal = spawn('script', ['-qec', shell, '/dev/null'], { stdio: ['pipe', 'ignore', 'ignore'] })
+    const pause = createPause()
+    while (!existsSync(join(to, 'root/blobs'))) await pause()
+    terminal.kill('SIGKILL')
+    while (!existsSync(ended) || readFileSync(ended, 'utf8') === '') await pause()
+    t.is(readFileSync(ended, 'utf8'), '129\n')
+    t.deepEqual(readdirSync(to), [])
+  },
+)
+
+/** A root whose runs are more text than a pipe takes. */
+const wordyRoot = async (t: ExecutionContext): Promise<string> => {
+  const root = await freshRoot()
+  const daemon = await startTestDaemon(t, { root })
+  await openSession(daemon)
+  for (let made = 0; made < 4; made += 1) await complete(daemon, 'word '.repeat(40_000))
+  await daemon.stop()
+  return root
+}
+
+test.serial('command-line-47: an interrupt ends the print of a long text whose reader waits', async (t) => {
+  const root = await wordyRoot(t)
+  const { child, exited } = spawnMain(['state', 'show', 'session_journal', 's1', '--state-root', root])
+  await once(child.stdout, 'data')
+  // The rest is more than a pipe takes.
+  child.stdout.pause()
+  await setTimeout(200)
+  child.kill('SIGINT')
+  t.is((await exited).signal, 'SIGINT')
 })
 
 test.serial('command-line-46: who does not wait for a daemon is told that it goes on', async (t) => {
