@@ -2,8 +2,23 @@
 import { createDialogue, type OpenDialogue } from './screen/dialogue.js'
 import type { Screen } from './screen/pager.js'
 import { createRedraw } from './screen/redraw.js'
-import { writeOut } from './screen/standard-output.js'
+import { codeOf } from '../base/text/thrown.js'
 import { visible } from '../base/text/visible.js'
+import { isFile, isLostTerminal, writeWhole } from '../state/disk/descriptors.js'
+
+const standardOutput = 1
+let toFile: boolean | undefined
+
+/** Of a file that takes only a part of a text Node says nothing. */
+const writeOut = (text: string): void => {
+  toFile ??= isFile(standardOutput)
+  if (!toFile) return void process.stdout.write(text)
+  try {
+    writeWhole(standardOutput, Buffer.from(text))
+  } catch (error) {
+    process.stdout.emit('error', error)
+  }
+}
 
 /** One line or block of text on standard output. */
 export const print = (text: string): void => {
@@ -52,7 +67,6 @@ export const screen = (): Screen | undefined => {
 }
 
 export { watchSize } from './screen/size.js'
-export { endProcess, watchOutput } from './screen/standard-output.js'
 export type { OpenDialogue } from './screen/dialogue.js'
 
 /** Talks with who types at the terminal; where standard input or output is none, takes the lines of the input. */
@@ -103,6 +117,40 @@ export const readHidden = async (prompt: string, most: number): Promise<Buffer> 
 }
 
 export const isTerminal = (): boolean => process.stderr.isTTY
+
+/** What reads along is gone: a program such as `head`, or the terminal. */
+const gone: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EIO', 'EBADF'])
+
+export interface OutputEnds {
+  /** Nobody reads what is printed any more. */
+  readonly onReaderGone: () => void
+  /** What was printed is not whole, though somebody may read it: the code of the system, such as `ENOSPC`. */
+  readonly onUnwritten: (reason: string) => void
+}
+
+export const watchOutput = ({ onReaderGone, onUnwritten }: OutputEnds): void => {
+  process.stdout.on('error', (error) => {
+    const code = codeOf(error)
+    if (gone.has(code)) onReaderGone()
+    else onUnwritten(code ?? error.message)
+  })
+  // What is told of the work may be lost: the work goes on.
+  process.stderr.on('error', (error) => {
+    if (gone.has(codeOf(error))) onReaderGone()
+  })
+}
+
+/**
+ * Ends the process. Where its terminal is gone, Node's own end would abort while it puts back how that was set: then it
+ * ends as a program does that heeds no SIGHUP.
+ */
+export const endProcess = (code: number): never => {
+  if ([0, 1, 2].some(isLostTerminal)) {
+    process.removeAllListeners('SIGHUP')
+    process.kill(process.pid, 'SIGHUP')
+  }
+  return process.exit(code)
+}
 
 /** True while a reader has not taken all of standard output. */
 export const isPrinting = (): boolean => process.stdout.writableLength > 0

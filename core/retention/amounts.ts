@@ -47,7 +47,7 @@ const formed = (form: string): StructOf<string> =>
 export const age = (least: string, sentence: string): StructOf<string> => {
   const [from, to] = [ageOf(least) ?? 0, ageOf(longest) ?? 0]
   const fits = (text: string): boolean => isWithin(ageOf(text), from, to)
-  const form = `age such as 45m, 12h, 90d or 52w, from ${least} to ${longest}`
+  const form = `age such as 12h, 90d or 52w, from ${least} to ${longest}`
   return doc(rule(formed(form), `must be an ${form}`, fits), `${sentence} From ${least} to ${longest}.`)
 }
 /** A size of at least `least`, which is one itself. */

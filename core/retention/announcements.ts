@@ -17,8 +17,8 @@ export const noticeMs = 7 * day
 const absenceMs = 7 * day
 
 export interface Announcements {
-  /** Those that may fall; the others are told from now on. */
-  ripe(due: readonly Due[]): Promise<readonly Due[]>
+  /** Those that may fall; the others are told from now on. Where nothing falls yet, all of them are. */
+  ripe(due: readonly Due[], mayFall: boolean): Promise<readonly Due[]>
   /** Somebody has let it fall by hand: no more need be told of this kind. */
   settle(kinds: readonly string[], under: Policy): Promise<void>
   /** When the kind falls, Unix ms; undefined while nothing of it is to fall or if it fell before. */
@@ -79,10 +79,11 @@ export const createAnnouncements = ({ document, policy, now, tell }: Announcemen
     action: 'To keep it, change config/retention.toml and restart. To let it fall now: holdfast state retention',
   })
   return {
-    async ripe(due) {
+    async ripe(due, mayFall) {
       await announce(due)
-      waiting = due.filter(({ kind }) => fallsAt(kind) > now())
-      return due.filter(({ kind }) => fallsAt(kind) <= now())
+      const isRipe = ({ kind }: Due): boolean => mayFall && fallsAt(kind) <= now()
+      waiting = due.filter((one) => !isRipe(one))
+      return due.filter(isRipe)
     },
     async settle(kinds, under) {
       waiting = waiting.filter(({ kind }) => !kinds.includes(kind))

@@ -1,7 +1,7 @@
 /** That a root holds more than max_bytes, and what somebody can do about it. */
 import type { Warning } from '../base/health.js'
 import type { Plan } from './plan.js'
-import { sayHeld, sayInVain, sayOver, sayStaying, type Held } from './words.js'
+import { sayBehindFall, sayInVain, sayOver, sayStaying, type Held } from './words.js'
 
 /** A kind of which something waits, behind a fall of now or an earlier one, and for what. */
 interface Waiting {
@@ -25,7 +25,7 @@ const look = 'See what stays, and why: holdfast state retention --dry-run'
 
 /** What a record holds before what is only young, and before what waits for its turn. */
 const exceeded = ({ over, stays }: Plan, waiting: readonly Waiting[]): Warning => {
-  const waits = waiting.flatMap(({ kind, held }) => (held === undefined ? [] : `${kind}: ${sayHeld(held)}.`))
+  const waits = waiting.flatMap(({ kind, held }) => (held === undefined ? [] : `${sayBehindFall(kind, held)}.`))
   const released = stays.filter(({ release }) => release !== undefined)
   const [first] = [...released, ...(waits.length > 0 ? [] : stays.filter(isForRoom))]
   const why = first === undefined ? waits : [sayStaying({ ...first, release: undefined })]

@@ -7,7 +7,7 @@ import { plan, type Plan } from './plan.js'
 import type { Cause } from './queue.js'
 import type { Policy } from './policy.js'
 import { roomOf, type Room } from './room.js'
-import { sayHeld, sayInVain, sayOver, sayStaying, sayUnled } from './words.js'
+import { sayBehindFall, sayInVain, sayOver, sayStaying, sayUnled } from './words.js'
 
 /** One fall of a kind. */
 export interface Due {
@@ -120,7 +120,7 @@ interface StayFacts {
 const staysOf = ({ stays, over, beside }: Plan, { kinds, lagging, policy }: StayFacts): Stay[] => [
   ...stays.map((staying) => ({ kind: staying.kind, sentence: sayStaying(staying) })),
   ...lagging.flatMap(({ kind, held }) =>
-    held === undefined || !isLimited(policy, kind) ? [] : [{ kind, sentence: `${kind}: ${sayHeld(held)}` }],
+    held === undefined || !isLimited(policy, kind) ? [] : [{ kind, sentence: sayBehindFall(kind, held) }],
   ),
   ...kinds.flatMap(({ kind, partitions, undeclared }) => {
     const bytes = sum(partitions.map(bytesIn))

@@ -45,6 +45,7 @@ export const factsOf = (
       to: partition.to,
       records: recordsIn(partition),
       bytes: bytesIn(partition) + (beside.get(partition.no) ?? 0),
+      beside: beside.get(partition.no) ?? 0,
       room: (room?.get(partition.no) ?? bytesIn(partition)) + (beside.get(partition.no) ?? 0),
       ...heldWith(partition, { undeclared, holder }),
     }))

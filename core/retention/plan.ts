@@ -21,6 +21,8 @@ export interface Falling extends Omit<PartitionFacts, 'held'> {
 export interface Staying extends Omit<PartitionFacts, 'held'> {
   readonly cause: Cause
   readonly held: string
+  /** Some of it is not due. */
+  readonly isPart?: true
 }
 export interface Plan {
   /** In the order in which they fall: of each kind the oldest first. */
@@ -109,7 +111,7 @@ class Planner {
     const { maxAge } = queue.policy
     const whole = cause === 'age' && maxAge !== undefined ? agedText(oldest.to + maxAge) : wholeText
     const { held = whole, ...facts } = oldest
-    this.stays.push({ ...facts, cause, held })
+    this.stays.push({ ...facts, cause, held, isPart: true })
   }
 
   /** Room for the whole root: the partition that ended first, of whatever kind, falls first. */
@@ -163,6 +165,7 @@ const together = (one: Staying, other: Staying): Staying => ({
   to: Math.max(one.to, other.to),
   records: one.records + other.records,
   bytes: one.bytes + other.bytes,
+  beside: (one.beside ?? 0) + (other.beside ?? 0),
 })
 
 const queuesOf = ({ partitions, policy }: PlanInput): Queue[] =>

@@ -18,6 +18,8 @@ export interface PartitionFacts {
   readonly records: number
   /** On disk, with everything that follows it, also in no partition. */
   readonly bytes: number
+  /** Of these, what goes behind it by itself. */
+  readonly beside?: number | undefined
   /** Of these, what would go behind the partitions before it; absent: all. */
   readonly room?: number | undefined
   /** Why nothing of its kind can fall now, one sentence; undefined if it can. */

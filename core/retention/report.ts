@@ -30,8 +30,11 @@ const KindReport = named(
     oldest_ms: doc(optional(integer({ min: 1 })), 'Of the oldest of it, Unix ms; absent where nobody knows.'),
     max_age_ms: optional(integer({ min: 1 })),
     max_count: optional(integer({ min: 1 })),
-    falls_at_ms: doc(optional(integer({ min: 0 })), 'When something of it falls for the first time, Unix ms.'),
-    stays_because: doc(optional(string()), 'Why something stays though it is due.'),
+    falls_at_ms: doc(
+      optional(integer({ min: 0 })),
+      'When something of it falls for the first time, Unix ms: at the first look from then on.',
+    ),
+    stays_because: doc(optional(string()), 'Why something stays though it is due, as of the last checkpoint.'),
   }),
 )
 const FallenReport = named(

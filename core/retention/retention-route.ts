@@ -11,7 +11,7 @@ import type { Failed } from './falls.js'
 import type { Retention } from './retention.js'
 import { Fallen } from './retention-document.js'
 import { messageOf } from '../base/text/thrown.js'
-import { sayFalling } from './words.js'
+import { sayBehindFall, sayFalling } from './words.js'
 
 const Body = object({
   dry_run: doc(defaulted(boolean(), true), 'Only say what would fall.'),
@@ -19,10 +19,7 @@ const Body = object({
 })
 
 const { at_ms: _, archive, ...facts } = Fallen.schema
-const Part = named(
-  'RetentionPart',
-  object({ ...facts, archive, words: doc(string(), 'The same in words, and what stays of it and why.') }),
-)
+const Part = named('RetentionPart', object({ ...facts, archive, words: doc(string(), 'The same in words.') }))
 export const RetentionRun = named(
   'RetentionRun',
   object({
@@ -38,7 +35,7 @@ export const RetentionRun = named(
 )
 export type RetentionRun = Infer<typeof RetentionRun>
 
-export const partOf = ({ kind, cause, from, to, records, bytes, beside, held }: Due): Infer<typeof Part> => ({
+export const partOf = ({ kind, cause, from, to, records, bytes, beside }: Due): Infer<typeof Part> => ({
   kind,
   cause,
   from,
@@ -46,8 +43,10 @@ export const partOf = ({ kind, cause, from, to, records, bytes, beside, held }: 
   records,
   bytes,
   ...(beside > 0 && { behind_bytes: beside }),
-  words: sayFalling({ kind, cause, from, to, records, bytes, beside, held }),
+  words: sayFalling({ kind, cause, from, to, records, bytes, beside }),
 })
+/** As is said when it has fallen. */
+const staysBehind = ({ kind, held }: Due): string[] => (held === undefined ? [] : [sayBehindFall(kind, held)])
 const fallenPart = ({ at_ms: __, ...fallen }: Fallen): Infer<typeof Part> => ({
   ...fallen,
   words: sayFalling({ ...fallen, beside: fallen.behind_bytes }),
@@ -79,7 +78,7 @@ export const runRetention = async (
       dry_run,
       parts: falls.map(partOf),
       failed: [],
-      stays: stays.map(({ sentence }) => sentence),
+      stays: [...falls.flatMap(staysBehind), ...stays.map(({ sentence }) => sentence)],
       ...sayWarnings(retention, policy),
     }
   }
@@ -122,6 +121,15 @@ export interface RetentionRouteParts {
   readonly policy: () => Policy
 }
 
+const policyNow = (read: () => Policy): Policy => {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== configErrors.config_invalid.code) throw error
+    throw stateErrors.retention_config_invalid({ details: { fault: error.message }, cause: error })
+  }
+}
+
 export const retentionRoute = ({ rootId, retention, policy }: RetentionRouteParts): Route =>
   defineRoute({
     id: 'retention.run',
@@ -138,12 +146,12 @@ export const retentionRoute = ({ rootId, retention, policy }: RetentionRoutePart
       stateErrors.backup_root_differs,
       stateErrors.fall_outdated,
       errors.archive_not_written,
-      configErrors.config_invalid,
+      stateErrors.retention_config_invalid,
     ],
     example: { body: { dry_run: true } },
     handler: ({ body: { dry_run, root_id } }) => {
       if (root_id !== undefined && root_id !== rootId)
         throw stateErrors.backup_root_differs({ details: { held: rootId, wanted: root_id } })
-      return runRetention(retention(), { dry_run, policy: policy() })
+      return runRetention(retention(), { dry_run, policy: policyNow(policy) })
     },
   })

@@ -181,8 +181,8 @@ class Keeper implements Retention {
     await this.usage.sample()
     if (this.#parts.state.health.mode !== 'ok') return
     const { falls } = this.#isStale() ? await this.#findDue() : await this.#foundSoFar()
-    const ripe = await this.#announcements.ripe(falls)
-    if (which === 'first' || ripe.length === 0) return
+    const ripe = await this.#announcements.ripe(falls, which !== 'first')
+    if (ripe.length === 0) return
     await this.#letFall(ripe)
     await this.#foundBehind()
   }

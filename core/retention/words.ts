@@ -21,10 +21,13 @@ interface Part {
   readonly bytes: number
 }
 
-const sayPart = ({ kind, records, bytes, from, to, cause }: Part): string => {
+const sayPart = ({ kind, records, bytes, from, to }: Omit<Part, 'cause'>, cause: string): string => {
   const span = from === 0 ? `up to ${showDay(to)}` : `from ${showDay(from)} to ${showDay(to)}`
-  return `${kind}: ${count(records, 'record')} ${span}, ${showSize(bytes)}, ${causes[cause]}`
+  return `${kind}: ${count(records, 'record')} ${span}, ${showSize(bytes)}, ${cause}`
 }
+
+const sayBehind = (bytes: number): string =>
+  bytes === 0 ? '' : `; ${showSize(bytes)} more go behind them by themselves`
 
 /** What follows, and stays because it may belong to a record that is kept. */
 export interface Held {
@@ -44,10 +47,11 @@ export const sayFalling = ({
   held,
   beside = 0,
   ...part
-}: Part & { readonly held?: Held | undefined; readonly beside?: number | undefined }): string => {
-  const behind = beside === 0 ? '' : `; ${showSize(beside)} more go behind them by themselves`
-  return `${sayPart(part)}${behind}${held === undefined ? '' : `; ${sayHeld(held)}`}`
-}
+}: Part & { readonly held?: Held | undefined; readonly beside?: number | undefined }): string =>
+  `${sayPart(part, causes[part.cause])}${sayBehind(beside)}${held === undefined ? '' : `; ${sayHeld(held)}`}`
+
+/** What of a kind stays behind what falls of it. */
+export const sayBehindFall = (kind: string, held: Held): string => `${kind}: ${sayHeld(held)}`
 
 /** A daemon removes it. */
 export const sayLeaving = (bytes: number): string =>
@@ -66,5 +70,8 @@ export const sayInVain = (over: number, beside: number): string =>
   `The root holds ${showSize(over)} more than max_bytes. What cannot fall, such as stored files, is ` +
   `${showSize(beside)}, more than max_bytes by itself: so nothing falls to make room.`
 
-export const sayStaying = ({ held, release, since, ...part }: Staying): string =>
-  `${sayPart({ ...part, from: since })}, stay: ${held}${release === undefined ? '' : ` ${release}`}`
+export const sayStaying = ({ held, release, since, bytes, beside = 0, isPart, ...part }: Staying): string => {
+  const cause = isPart === true ? `some ${causes[part.cause]}` : causes[part.cause]
+  const what = `${sayPart({ ...part, bytes: bytes - beside, from: since }, cause)}${sayBehind(beside)}`
+  return `${what}, stay: ${held}${release === undefined ? '' : ` ${release}`}`
+}

@@ -107,6 +107,12 @@ export const errors = defineErrors({
     detail: 'The repair would take acknowledged data away, first at {path} byte {offset}.',
     action: 'Restore a backup instead, or repeat with --accept-loss.',
   },
+  retention_config_invalid: {
+    status: 409,
+    domain: 'storage',
+    detail: '{fault}',
+    action: 'Correct config/retention.toml, and ask again.',
+  },
   fall_outdated: {
     status: 409,
     domain: 'storage',

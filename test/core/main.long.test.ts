@@ -49,11 +49,13 @@ test.serial('a second daemon on the same port is told so, with the flag that cho
   )
 })
 
-test.serial('runtime-14: SIGTERM and SIGINT drain and exit with 0, and the root is free again', async (t) => {
+test.serial('runtime-14: SIGTERM, SIGINT and SIGHUP drain and exit with 0, and the root is free again', async (t) => {
   const first = await spawnTestDaemon(t)
   t.deepEqual(await first.kill('SIGTERM'), { code: 0, signal: null })
   const second = await spawnTestDaemon(t, { root: first.root })
   t.deepEqual(await second.kill('SIGINT'), { code: 0, signal: null })
+  const third = await spawnTestDaemon(t, { root: first.root })
+  t.deepEqual(await third.kill('SIGHUP'), { code: 0, signal: null })
 })
 
 test.serial('runtime-17: a daemon that was killed starts again at once', async (t) => {

@@ -160,7 +160,7 @@ export interface SpawnedDaemon extends Reachable {
   /** SIGKILL, and nothing after it: for many deaths of one root, which is looked at now and then. */
   die(): Promise<Exit>
   /** Sends a signal, waits for the end of the process, and looks at the whole root. */
-  kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<Exit>
+  kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT' | 'SIGHUP'): Promise<Exit>
   /** SIGTERM; throws if the exit code is not 0. */
   stop(): Promise<void>
   readonly exited: Promise<Exit>
@@ -222,7 +222,7 @@ export const spawnDaemon = async (options: SpawnOptions = {}): Promise<SpawnedDa
     child.kill(signal)
     return exited
   }
-  const kill = async (signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<Exit> => {
+  const kill = async (signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT' | 'SIGHUP'): Promise<Exit> => {
     const exit = await end(signal)
     checkRoot(await rootFaults({ root, disk: createDisk(), clock: createClock(), plugins: await shippedPlugins() }))
     return exit

@@ -113,4 +113,5 @@ export const usageCodes: ReadonlySet<string> = new Set([
   'flag_unknown',
   'flag_twice',
   'config_invalid',
+  'retention_config_invalid',
 ])

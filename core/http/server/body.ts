@@ -41,8 +41,9 @@ export const tooLarge = (limit: number) =>
 /** What still comes is read and dropped, so that the client learns of it. */
 const noRoom = () => httpErrors.too_many_bodies({ retryAfter: 5 })
 
-/** Bytes that must have come between two looks at a body. */
+/** Bytes of a body that must have come in the time of so many looks at it. */
 const stallBytes = 64 * 1024
+const looks = 5
 
 /** How far a body has come. */
 interface Progress {
@@ -55,15 +56,16 @@ interface Progress {
 
 /** A body that hardly comes must not keep others from their turn, nor its connection. */
 const watchStall = ({ clock, stall }: Receiving, progress: Progress, stalled: () => void): (() => void) => {
-  let last = 0
+  let sizes = [0]
   let cancel = (): void => {}
   const look = (): void => {
-    if (!progress.waited && progress.size - last < stallBytes) return stalled()
-    last = progress.size
+    if (progress.waited) sizes = []
+    sizes.push(progress.size)
+    if (sizes.length > looks && progress.size - (sizes.shift() ?? 0) < stallBytes) return stalled()
     progress.waited = progress.waits
-    cancel = clock.after(stall, look)
+    cancel = clock.after(stall / looks, look)
   }
-  cancel = clock.after(stall, look)
+  cancel = clock.after(stall / looks, look)
   return () => cancel()
 }
 

@@ -63,10 +63,6 @@ export const noteAttempt = ({ config, clock }: PaceParts, pace: Pace): void => {
   pace.clearAt = clock.elapsed() + config.target_min_interval_ms
 }
 
-/** A target that asks for less than the first wait would have all attempts at once: it gets the usual ones. */
-const askedWait = ({ config }: PaceParts, asked: number): number | undefined =>
-  asked < config.initial_retry_ms ? undefined : Math.min(asked, config.max_retry_after_ms)
-
 /**
  * Notes how an attempt ended; returns the wait before the next one if it is to be repeated. A target that asks for time
  * is well, so it does not count for its circuit.
@@ -87,8 +83,14 @@ export const noteOutcome = (
     pace.failures += 1
     if (pace.failures >= config.circuit_failure_threshold) pace.openUntil = clock.elapsed() + config.circuit_cooldown_ms
   }
-  const wait = (asked ? askedWait(parts, retry_after_ms) : undefined) ?? backoffWait(parts, delivery.attempts)
-  const ms = Math.ceil(Math.max(wait, circuitWait(pace, clock)))
+  // One that asks for little each time would have all attempts at once.
+  const ms = Math.ceil(
+    Math.max(
+      Math.min(retry_after_ms ?? 0, config.max_retry_after_ms),
+      backoffWait(parts, delivery.attempts),
+      circuitWait(pace, clock),
+    ),
+  )
   pace.resume = { delivery_id: delivery.delivery_id, at: clock.elapsed() + ms, asked }
   return ms
 }

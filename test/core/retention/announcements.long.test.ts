@@ -69,6 +69,35 @@ test('retention-8: a start under another policy tells soon what it will let fall
   t.is((await second.request('GET', `/v1/runs/${one}`)).status, 200)
 })
 
+test('retention-8: what is to fall at a start is told until it falls, ten minutes later', async (t) => {
+  const root = await freshRoot()
+  const first = await stand(t, weekOfRuns, root)
+  await openSession(first)
+  const [one] = await daysOfRuns(first, 'one')
+  await hours(first, 8.5 * 24)
+  t.truthy(await announcedIn(first))
+  await hours(first, 5 * 24)
+  const { falls_at_ms } = (await statusOf(first)).retention.kinds.runs
+  await first.stop()
+  const clock = createLeapingClock()
+  clock.jump(falls_at_ms - clock.now() + day)
+  const second = await startTestDaemon(t, { root, clock, config: { retention: weekOfRuns } })
+  const daemon = { ...second, clock }
+  clock.leap(15_000)
+  const kindNow = async () => (await statusOf(daemon)).retention.kinds.runs
+  for (let tries = 0; tries < 1000 && (await announcedIn(daemon)) === undefined; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  t.like(await announcedIn(daemon), { related_id: 'runs' })
+  t.is((await kindNow()).falls_at_ms, falls_at_ms)
+  t.is((await second.request('GET', `/v1/runs/${one}`)).status, 200)
+  clock.leap(10 * 60_000)
+  const asked = () => second.request('GET', `/v1/runs/${one}`)
+  for (let tries = 0; tries < 1000 && (await asked()).status === 200; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  t.deepEqual(codeOf(await asked()), [404, 'run_expired'])
+  t.is(await announcedIn(daemon), undefined)
+})
+
 const decade = 3652 * day
 for (const [what, looks] of [
   ['by hand', false],

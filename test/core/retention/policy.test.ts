@@ -3,7 +3,7 @@ import { parse } from 'smol-toml'
 import { unsafeCast, type JsonObject } from '../../../core/base/schema.js'
 import { lineOf } from '../../../core/host/load/toml-line.js'
 import { policyFor, readConfig } from '../../../core/retention/policy.js'
-import { sayHeld } from '../../../core/retention/words.js'
+import { sayHeld, sayStaying } from '../../../core/retention/words.js'
 import { showSize, sizeOf } from '../../../core/retention/amounts.js'
 
 const day = 86_400_000
@@ -49,8 +49,8 @@ const wrong: readonly (readonly [string, JsonObject, string])[] = [
   ['a number for an age', { kinds: { runs: { max_age: 90 } } }, 'kinds.runs.max_age must be an age such as'],
   ['a number for a size', { max_bytes: 5 }, 'max_bytes must be a size such as 500MiB or 50GiB, from 64MiB to 1024TiB'],
   ['an age of nothing', { kinds: { runs: { max_age: '0d' } } }, 'kinds.runs.max_age must be an age'],
-  ['an age with a blank', { min_age: '3 d' }, 'min_age must be an age such as 45m, 12h, 90d or 52w, from 1h to 36500d'],
-  ['an age beyond all dates', { min_age: '99999999999d' }, 'min_age must be an age such as 45m, 12h, 90d or 52w, from'],
+  ['an age with a blank', { min_age: '3 d' }, 'min_age must be an age such as 12h, 90d or 52w, from 1h to 36500d'],
+  ['an age beyond all dates', { min_age: '99999999999d' }, 'min_age must be an age such as 12h, 90d or 52w, from'],
   ['a size beyond all disks', { max_bytes: '1025TiB' }, 'max_bytes must be a size such as 500MiB or 50GiB, from 64MiB'],
   ['a kind as a table', written('[runs]\nmax_age = "90d"'), 'runs is not a known field; did you mean kinds.runs?'],
   ['kinds by another name', written('[kind.runs]\nmax_age = "90d"'), 'kind is not a known field; did you mean kinds?'],
@@ -139,5 +139,18 @@ test('retention-4: what stays for the sake of a record is told with what lets it
   t.regex(
     sayHeld({ by: { ...by, isOpen: true }, bytes: 1 }),
     /run_1 can still change .*: they may fall when it cannot$/u,
+  )
+})
+
+test('retention-4: what stays is told with its own bytes, those that go behind it, and whether all of it is due', (t) => {
+  const part = { kind: 'runs', no: 1, from: day, since: day, to: 2 * day, records: 3, held: 'It waits.' } as const
+  t.is(
+    sayStaying({ ...part, cause: 'age', bytes: 3072, beside: 1024 }),
+    'runs: 3 records from 1970-01-02 to 1970-01-03, 2 KiB, older than max_age; 1 KiB more go behind them by ' +
+      'themselves, stay: It waits.',
+  )
+  t.is(
+    sayStaying({ ...part, cause: 'age', bytes: 3072, isPart: true }),
+    'runs: 3 records from 1970-01-02 to 1970-01-03, 3 KiB, some older than max_age, stay: It waits.',
   )
 })
