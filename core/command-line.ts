@@ -126,7 +126,9 @@ const run = async (args: readonly string[]): Promise<number> => {
   if (first !== undefined && versionWords.has(first)) return runVersion()
   const line = parseArguments(args, serveSwitches)
   const { words, flags } = line
-  const [command] = words
+  const [command, about = ''] = words
+  if (command === 'help' && serveWords.has(about))
+    return runServe({ ...line, words: words.slice(2), flags: new Map(flags).set('help', true) })
   if (command !== undefined && serveWords.has(command)) return runServe({ ...line, words: words.slice(1) })
   const bare = first === undefined || (first.startsWith('--') && !flags.has('help') && words.length === 0)
   return bare ? runServe(line) : runClient(args)

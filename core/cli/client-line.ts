@@ -44,18 +44,22 @@ const isTold = (error: unknown): boolean => error instanceof Problem && error.co
 
 /** Resolves with the exit code; 130 when it was interrupted. */
 export const runClient = async ({ args, shipped, ...line }: ClientLine): Promise<number> => {
-  const { print, signal } = line
+  const { signal, show = async (text) => line.print(text) } = line
+  const say = async (text: string): Promise<number> => {
+    await show(text)
+    return 0
+  }
   const { words, flags, again, commands } = await read(args, shipped)
-  if (words.length === 0 || (words[0] === 'help' && words.length === 1)) return (print(overview(commands)), 0)
+  if (words.length === 0 || (words[0] === 'help' && words.length === 1)) return say(overview(commands))
   if (words[0] === 'help') return runClient({ args: [...words.slice(1), '--help'], shipped, ...line })
   const group = commands.filter(
     ({ path }) => words.length < path.length && words.every((word, at) => path[at] === word),
   )
   const leader = commands.find(({ path }) => path.join(' ') === words.join(' '))
   if (flags.has('help') && group.length > 0)
-    return (print(leader === undefined ? groupHelp(words, group) : leadingHelp(leader, group)), 0)
+    return say(leader === undefined ? groupHelp(words, group) : leadingHelp(leader, group))
   const command = findCommand({ words, flags }, commands)
-  if (flags.has('help')) return (print(commandHelp(command)), 0)
+  if (flags.has('help')) return say(commandHelp(command))
   const named = { words, flags, again, commands: () => allCommands(shipped) }
   return runCommand(command, { ...line, ...named }).catch((error: unknown) => {
     if (signal.aborted && !isTold(error)) return 130

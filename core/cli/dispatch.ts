@@ -58,7 +58,12 @@ export const findCommand = ({ words, flags }: Omit<Arguments, 'again'>, commands
   const [found] = commands
     .filter((command) => matches(words, command))
     .toSorted((a, b) => b.path.length - a.path.length)
-  if (found !== undefined) return found
+  if (found !== undefined) {
+    const isSurplus = words.length > found.path.length && (found.args ?? []).length === 0
+    const goesOn = commands.some(({ path }) => path.length > found.path.length && matches(path, found))
+    if (isSurplus && goesOn) throw unknownCommand(words, commands)
+    return found
+  }
   refuseStrangeFlags(flags, commands)
   throw unknownCommand(words, commands)
 }
@@ -67,6 +72,8 @@ const argsOf = (command: Command, words: readonly string[]): Readonly<Record<str
   const given = words.slice(command.path.length)
   const names = command.args ?? []
   const surplus = given[names.length]
+  if (surplus !== undefined && /^-[A-Za-z]/u.test(surplus))
+    throw unknownFlag(surplus.slice(1), { command: nameOf(command), known: Object.keys(command.flags ?? {}) })
   if (surplus !== undefined) throw errors.argument_surplus({ details: { command: callOf(command), word: surplus } })
   const missing = names.slice(given.length).find((name) => !name.endsWith('?'))
   if (missing !== undefined) throw errors.argument_missing({ details: { command: nameOf(command), argument: missing } })

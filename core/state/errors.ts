@@ -145,8 +145,8 @@ export const errors = defineErrors({
   target_not_empty: {
     status: 409,
     domain: 'storage',
-    detail: '{path} is not an empty folder.',
-    action: 'Name a folder that does not exist yet, or an empty one.',
+    detail: '{path} is not an empty folder{what}.',
+    action: 'Name a folder that does not exist yet, or an empty one{remove}.',
   },
   target_without_folder: {
     status: 409,
@@ -158,7 +158,7 @@ export const errors = defineErrors({
     status: 409,
     domain: 'storage',
     detail: '{path} cannot be written: {reason}.',
-    action: 'Name a folder on a file system that this daemon may write to.',
+    action: 'Name a folder on a file system that may be written to and has room.',
   },
   target_too_small: {
     status: 409,
@@ -171,6 +171,12 @@ export const errors = defineErrors({
     domain: 'storage',
     detail: '{path} is inside the state root.',
     action: 'Name a folder outside of it.',
+  },
+  backup_absent: {
+    status: 404,
+    domain: 'storage',
+    detail: 'There is no folder {path}.',
+    action: 'Name the folder that backup create wrote.',
   },
   backup_incomplete: {
     status: 409,

@@ -57,5 +57,5 @@ export interface Disk {
   /** lstat; undefined if absent. */
   stat(path: string): FileStat | undefined
   /** Bytes free for this process, none when hardly a file can be made, and the file system's type number. */
-  space(path: string): { readonly free: number; readonly type: number }
+  space(path: string): { readonly free: number; readonly type: number; readonly isOutOfFiles?: true }
 }

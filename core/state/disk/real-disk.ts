@@ -195,6 +195,6 @@ export const createDisk = (): Disk => ({
   stat,
   space: (path) => {
     const { bavail, bsize, type, files: most, ffree } = fs.statfsSync(path)
-    return { free: most > 0 && ffree < leastFiles ? 0 : bavail * bsize, type }
+    return most > 0 && ffree < leastFiles ? { free: 0, type, isOutOfFiles: true } : { free: bavail * bsize, type }
   },
 })

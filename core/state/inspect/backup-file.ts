@@ -28,9 +28,12 @@ export const copyFolder = 'root'
 export const writeBackupFile = (disk: Disk, folder: string, file: BackupFile): Promise<void> =>
   disk.replace(join(folder, backupFileName), seal(file))
 
-/** Throws `backup_incomplete` where there is none, `backup_damaged` where it is not as it was written. */
+/**
+ * Throws `backup_absent` or `backup_incomplete` where there is none, `backup_damaged` where it is not as it was written.
+ */
 export const readBackupFile = (disk: Disk, folder: string): BackupFile => {
   const path = join(folder, backupFileName)
+  if (disk.stat(folder) === undefined) throw errors.backup_absent({ details: { path: folder } })
   const bytes = disk.readFile(path)
   if (bytes === undefined) throw errors.backup_incomplete({ details: { path: folder } })
   const parsed = parse(struct, unseal(bytes))

@@ -79,15 +79,23 @@ export interface Target {
   readonly needed: number
 }
 
+/** What a kill amid a copy leaves: no file yet that says that it is whole. */
+const isBrokenOff = (names: readonly string[]): boolean =>
+  names.length > 0 && names.every((name) => name === copyFolder || commitFolders.some((folder) => folder === name))
+
 /** Refuses to write where something is, or where there is no room. */
 const checkTarget = ({ disk, to, needed }: Target): void => {
   const stat = disk.stat(to)
-  if (stat !== undefined && (stat.kind !== 'folder' || disk.list(to).length > 0))
-    throw errors.target_not_empty({ details: { path: to } })
+  const names = stat?.kind === 'folder' ? disk.list(to) : []
+  if ((stat !== undefined && stat.kind !== 'folder') || names.length > 0) {
+    const [what, remove] = isBrokenOff(names) ? [': it holds a copy that was broken off', ', or remove that copy'] : []
+    throw errors.target_not_empty({ details: { path: to, what: what ?? '', remove: remove ?? '' } })
+  }
   if (disk.stat(dirname(to))?.kind !== 'folder') throw errors.target_without_folder({ details: { path: dirname(to) } })
-  const { free } = disk.space(stat === undefined ? dirname(to) : to)
-  if (free < needed)
-    throw errors.target_too_small({ details: { path: to, needed: count(needed, 'byte'), free: count(free, 'byte') } })
+  const { free, isOutOfFiles } = disk.space(stat === undefined ? dirname(to) : to)
+  if (free >= needed) return
+  const left = isOutOfFiles === true ? 'no more files' : count(free, 'byte')
+  throw errors.target_too_small({ details: { path: to, needed: count(needed, 'byte'), free: left } })
 }
 
 const emptyFolder = async (disk: Disk, folder: string): Promise<void> => {

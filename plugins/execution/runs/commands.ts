@@ -20,7 +20,7 @@ import {
 } from '../../../core/plugin.js'
 import { givenFile } from '../../media/assets/contract.js'
 import { chat } from './chat/chat-command.js'
-import { follow, followNew, following, followingFields } from './terminal/follow.js'
+import { follow, followNew, following, followingFields, follows } from './terminal/follow.js'
 import { withHold } from './terminal/held-daemon.js'
 import { withToolFiles } from './terminal/tool-files.js'
 import { RunEvents, showEvents } from './terminal/event-text.js'
@@ -123,7 +123,7 @@ const submit = defineCommand({
     const path = `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/runs`
     const given = typeof key === 'string' ? { 'idempotency-key': key } : {}
     const send = (): Promise<Json> => client.send('POST', path, body, given)
-    return flags['watch'] === true ? followNew(input, args['session_id'] ?? '', send) : withHold(input, await send())
+    return follows(input) ? followNew(input, args['session_id'] ?? '', send) : withHold(input, await send())
   },
   answer: RunAnswer,
   show: showRun,
@@ -166,7 +166,7 @@ const retry = defineCommand({
     const { client, args, flags } = input
     const { provider } = flags
     const run = await client.send('POST', `${runPath(args)}/retry`, typeof provider === 'string' ? { provider } : {})
-    if (flags['watch'] !== true || !isJsonObject(run)) return withHold(input, run)
+    if (!follows(input) || !isJsonObject(run)) return withHold(input, run)
     return follow(input, String(run['run_id']))
   },
   answer: RunAnswer,

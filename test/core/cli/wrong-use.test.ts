@@ -33,9 +33,23 @@ test('help of a group or command is that of --help, and a group alone says where
   t.is(out, (await holdfast('runs', '--help')).out)
   t.regex(out, /^holdfast runs\n[^]*runs submit/u)
   t.is((await holdfast('help', 'runs', 'get')).out, (await holdfast('runs', 'get', '--help')).out)
+  t.is((await runLine('help', 'serve')).out, (await runLine('serve', '--help')).out)
   const alone = await holdfast('state')
   t.is(alone.code, 2)
   t.regex(alone.err, /state needs a subcommand: [^;]*verify[^;]*; see holdfast state --help \(subcommand_missing\)/u)
+})
+
+test('a slip behind a command that takes no words is told with what was meant, and so is a flag with one dash', async (t) => {
+  const slip = await holdfast('approvals', 'alow', 'x')
+  t.deepEqual(
+    [slip.code, slip.err],
+    [2, 'holdfast: there is no command "approvals alow"; did you mean holdfast approvals allow? (command_unknown)\n'],
+  )
+  const dash = await holdfast('runs', 'list', '-n', '3')
+  t.deepEqual(
+    [dash.code, dash.err],
+    [2, 'holdfast: there is no flag --n; see holdfast runs list --help (flag_unknown)\n'],
+  )
 })
 
 test('a flag of which a command takes several has all their values; any other is refused when it is given again', async (t) => {

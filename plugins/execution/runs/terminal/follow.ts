@@ -21,9 +21,15 @@ import { withToolFiles } from './tool-files.js'
 export const following: Readonly<Record<string, CommandFlag>> = {
   deltas: {
     kind: 'switch',
-    summary: 'Show what the model says while it says it, as a terminal does by itself unless the output is json.',
+    summary:
+      'Follow the run, and show what the model says while it says it. A terminal does so by itself when it follows, ' +
+      'unless the output is json.',
   },
 }
+/** Deltas are seen by whoever follows. */
+export const follows = ({ flags }: Pick<CommandInput, 'flags'>): boolean =>
+  flags['watch'] === true || flags['deltas'] === true
+
 export const followingFields = { 'query.include': '--deltas' }
 
 const listens = ({ attended, flags, output }: CommandInput): boolean =>

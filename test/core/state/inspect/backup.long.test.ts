@@ -182,6 +182,11 @@ test('state-28: a backup or a restore never writes where something is, nor into 
   await t.throwsAsync(writeBackup({ root, to: join(away, 'a/b'), disk, clock, cut }), { message: /does not exist/u })
   await t.throwsAsync(restoreBackup({ folder, disk, clock }, root), { message: /not an empty folder/u })
   t.deepEqual((await verifyRoot({ root, disk, clock, declared })).findings, [])
+  rmSync(join(folder, 'backup.json'))
+  await t.throwsAsync(writeBackup({ root, to: folder, disk, clock, cut }), {
+    message: /not an empty folder: it holds a copy that was broken off/u,
+  })
+  await t.throwsAsync(restoreBackup({ folder: join(away, 'none'), disk, clock }, root), { code: 'backup_absent' })
 })
 
 test('A6: a backup is made, checked and restored without reading a file of it whole', async (t) => {
