@@ -106,8 +106,8 @@ const complaint = (host: HostState, entry: PluginEntry): Warning[] => {
           message: `The plugin ${id} failed in ${last?.where ?? ''}.`,
           related_id: id,
           action:
-            'It works on. Mend the cause and start again: this is told until then, also where nothing fails any more. ' +
-            'See its fault in the log, and with: holdfast plugins list',
+            'It works on. Mend the cause and start again: this is told until then, also where nothing fails any ' +
+            'more. See its fault in the log, and with: holdfast plugins list',
         },
       ]
     : []
