@@ -67,6 +67,15 @@ export const refusing = <R>(take: Answer<R>['take']): Answer<R> => ({
   refuses: true,
 })
 
+/**
+ * The answer of a function that refuses by throwing a Problem, and has nothing to return: what it returns all the same
+ * may be meant as a refusal, and must not pass.
+ */
+export const refusingByThrow: Answer<undefined> = refusing((answer) => {
+  if (answer === undefined) return undefined
+  throw fault('what it returned must be undefined: what it refuses it refuses by throwing a problem of defineErrors')
+})
+
 /** The answer of a function whose caller gives it a signal, waits as long as it likes, and is told of a failure. */
 export const awaitedByCaller = <R>(answer: Answer<R>): Answer<R> => ({ ...answer, awaited: 'by its caller' })
 

@@ -13,7 +13,7 @@ import type { AnyPlugin, AnyPluginModule } from '../plugin/contract.js'
 import { shippedPlugins } from '../shipped.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import { createFaultyDisk, type DiskFaults } from './faulty-disk.js'
-import { checkReady, faultsIn, givenPlugin } from './given-plugin.js'
+import { checkReady, faultsIn, givenPlugin, toolOwners } from './given-plugin.js'
 import { createLeapingClock, type LeapingClock } from './leaping-clock.js'
 import { send, type Ask } from './send.js'
 import { asShipped, removeTree, startInProcess, type InProcessDaemon, type LogEntry } from './test-daemon.js'
@@ -175,9 +175,10 @@ const liveOf = ({ given, root, clock, faulty, printer, first, start, clear, ...o
   const end = async (): Promise<readonly string[]> => {
     faulty.heal()
     printer.isOn = false
+    const owners = toolOwners(life)
     const { clean } = await life.daemon.stop()
     const stopped = clean ? [] : ['its stop was not clean']
-    const own = life.isHarmed || expectsFaults ? [] : [...faultsIn(given, life), ...stopped]
+    const own = life.isHarmed || expectsFaults ? [] : [...faultsIn(given, life, owners), ...stopped]
     return [...own, ...(await life.rootFaults())]
   }
   const endWell = async (): Promise<void> => {

@@ -1,6 +1,7 @@
 /** The plugins that a test gives to its daemon, and what is told of those that do wrong. */
 import { fault } from '../base/assert.js'
 import { sentence } from '../base/text/command-text.js'
+import type { Point } from '../base/token.js'
 import type { PluginReport } from '../host/contract.js'
 import type { AnyPlugin, AnyPluginModule } from '../plugin/contract.js'
 import { loadPlugin } from '../shipped.js'
@@ -52,26 +53,37 @@ const charged = (given: readonly AnyPlugin[], { daemon }: InProcessDaemon): read
   daemon.view
     .plugins()
     .filter(({ id, fault_count: count }) => count > 0 && given.some((plugin) => plugin.id === id))
-    .map(
-      ({ id, fault_count: count, last_fault: last }) =>
-        `the plugin ${id} did wrong ${count} times, the last time in ${last?.where}: ` +
-        `${sentence(last?.message ?? '')} ${expected}`,
-    )
+    .map(({ id, fault_count: count, last_fault: last }) => {
+      const often = count === 1 ? '' : ` ${count} times, the last time`
+      return `the plugin ${id} did wrong${often} in ${last?.where}: ${sentence(last?.message ?? '')} ${expected}`
+    })
 
-/** What came out of code that others called for them, such as a tool: the log has it, and does not know whose it is. */
-const thrown = (given: readonly AnyPlugin[], { log }: InProcessDaemon): readonly string[] =>
+/** The plugin of each tool, by the name of the tool. */
+export type ToolOwners = ReadonlyMap<unknown, string>
+
+/** To be asked before a stop takes the tools back. */
+export const toolOwners = ({ daemon }: InProcessDaemon): ToolOwners => {
+  const tools: Point<{ readonly name: string }> = { point: 'tools@1' }
+  return new Map(
+    daemon.host.registry
+      .owned(tools)()
+      .map(({ owner, value }) => [value.name, owner]),
+  )
+}
+
+/** What came out of code that others called for them, such as a tool: the log has it, and knows at most the tool. */
+const thrown = (given: readonly AnyPlugin[], { log }: InProcessDaemon, owners: ToolOwners): readonly string[] =>
   log
     .filter(({ level, details }) => level === 'error' && details['error'] !== undefined)
-    .map(({ fact, details: { error, ...details } }) => {
-      const facts = Object.entries(details).map(([name, value]) => `${name} ${String(value)}`)
-      return (
-        `with ${given.map(({ id }) => id).join(' and ')}: ${[fact, ...facts].join(', ')}: ` +
-        `${sentence(messageOf(error))} ${expected}`
-      )
+    .map(({ fact, details: { error, where, tool } }) => {
+      const owner = owners.get(tool)
+      const who = owner === undefined ? `one of ${given.map(({ id }) => id).join(', ')}` : `the plugin ${owner}`
+      const place = typeof where === 'string' ? `in ${where}` : `(${fact})`
+      return `${who} did wrong ${place}: ${sentence(messageOf(error))} ${expected}`
     })
 
 /** What they did wrong in a life that is over, in sentences. */
-export const faultsIn = (given: readonly AnyPlugin[], life: InProcessDaemon): readonly string[] => [
+export const faultsIn = (given: readonly AnyPlugin[], life: InProcessDaemon, owners: ToolOwners): readonly string[] => [
   ...charged(given, life),
-  ...thrown(given, life),
+  ...thrown(given, life, owners),
 ]

@@ -7,6 +7,7 @@ import { register } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { unsafeCast } from '../base/schema.js'
+import { fromKit, notThere } from '../host/load/own-import.js'
 import { mainOf, packageFolder } from '../host/load/third-party.js'
 import type { AnyPlugin, AnyPluginModule } from '../plugin/contract.js'
 import { loadPlugin, shippedPlugins } from '../shipped.js'
@@ -53,7 +54,7 @@ export const resolve = async (specifier, context, next) => {
   const refused = JSON.parse(decodeURIComponent(given.slice(given.indexOf(mark) + mark.length)))
   const name = refused.find((one) => specifier === one || specifier.startsWith(one + '/'))
   if (name !== undefined)
-    throw new Error(\`it imports \${specifier} at run time, which is not there where a daemon loads it\`)
+    throw new Error(\`${notThere('${specifier}')}\`)
   const found = await next(specifier, context)
   return /^[./]/.test(specifier) ? { ...found, url: found.url.split('?', 1)[0] + given } : found
 }`
@@ -72,7 +73,6 @@ const refusedIn = (disk: Disk, folder: string): readonly string[] => {
 }
 
 const own = packageFolder(createDisk(), import.meta.dirname)
-const howTo = 'take what it is from the kit, which the default export is given, and types with import type'
 
 const isShipped = async (exported: AnyPluginModule['default']): Promise<boolean> =>
   (await Promise.all((await shippedPlugins()).map(({ load }) => load()))).some((module) => module.default === exported)
@@ -93,7 +93,7 @@ export const loadAlone = async (exported: AnyPluginModule['default'], plugin: An
     loadPlugin(await import(`${main}?holdfast-alone=${refused}`))
   } catch (error) {
     const reason = messageOf(error)
-    return verdictOf([reason.startsWith('it imports ') ? `${reason}: ${howTo}` : reason], sentence)
+    return verdictOf([reason.startsWith('it imports ') ? `${reason}: ${fromKit}` : reason], sentence)
   }
   return verdictOf([], sentence)
 }

@@ -22,4 +22,6 @@ test.serial('paint: pots of a file have the colour that an operator sets', async
   t.like((await request('POST', '/v1/runtime/paint-colour', { colour: 'green' })).body, { paint_colour: 'green' })
   t.deepEqual((await request('GET', '/v1/pots')).body, { a: 'green' })
   t.is((await request('POST', '/v1/runtime/paint-colour', { colour: 'blue' })).status, 400)
+  const gold = await request('POST', '/v1/runtime/paint-colour', { colour: 'gold' })
+  t.deepEqual([gold.status, gold.body.code], [409, 'paint_without_gold'])
 })

@@ -43,11 +43,11 @@ interface Asked<R> {
 
 const noneOf = (): void => {}
 
-const isThenable = (value: unknown): boolean =>
+export const isThenable = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function'
 
 /** The fault is this one, whatever comes of the promise. */
-const unawaited = (promise: unknown): Error => {
+export const unawaited = (promise: unknown): Error => {
   void Promise.resolve(promise).catch(() => {})
   return fault('what it returned is a promise, and nobody waits for it')
 }

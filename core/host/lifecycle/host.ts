@@ -8,7 +8,7 @@ import { takenWarnings } from '../context/taken-warnings.js'
 import { sentence } from '../../base/text/command-text.js'
 import { activePlugins, type HostState, type HostOptions } from './host-state.js'
 import type { PluginReport } from '../contract.js'
-import { createFaults, isPromise, ownerOf } from '../context/faults.js'
+import { createFaults, ownerOf } from '../context/faults.js'
 import { watchMakers, type Suspects } from '../context/makers.js'
 import { tellUnread, type UnreadPoint } from '../context/points.js'
 import type { Loaded } from '../load/load.js'
@@ -53,8 +53,6 @@ const look = ({ faults }: HostState, owner: string, { id, check }: HealthCheck):
   try {
     const found = check()
     if (faults.isShipped(owner)) return found
-    // Nobody waits for it.
-    if (isPromise(found)) found.catch(() => {})
     return takenWarnings(found)
   } catch (error) {
     faults.charge(owner, `the health check ${id}`, error)
@@ -107,7 +105,9 @@ const complaint = (host: HostState, entry: PluginEntry): Warning[] => {
           code: 'plugin_degraded',
           message: `The plugin ${id} failed in ${last?.where ?? ''}.`,
           related_id: id,
-          action: 'See its fault in the log, and with: holdfast plugins list',
+          action:
+            'It works on. Mend the cause and start again: this is told until then, also where nothing fails any ' +
+            'more. See its fault in the log, and with: holdfast plugins list',
         },
       ]
     : []

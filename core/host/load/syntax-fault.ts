@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import path from 'node:path'
 import type { Disk } from '../../state/disk/disk.js'
 import { errors } from '../errors.js'
+import { ownImportFault } from './own-import.js'
 
 const mostFiles = 50
 
@@ -24,8 +25,10 @@ const check = (file: string): Promise<string | undefined> =>
     })
   })
 
-/** The sentence of an error that an import threw, with file and line if the code cannot be parsed. */
+/** The sentence of an error that an import threw: with file and line if the code cannot be parsed, or what to do. */
 export const importFault = async (disk: Disk, main: string, error: unknown): Promise<unknown> => {
+  const reason = ownImportFault(error)
+  if (reason !== undefined) return errors.plugin_refused({ details: { reason }, cause: error })
   if (!(error instanceof SyntaxError)) return error
   const refuse = (at: string): Error =>
     errors.plugin_refused({

@@ -8,7 +8,9 @@ const Settings: Token<SettingsService> = { token: 'settings@1' }
 // end
 
 export default ({
+  boolean,
   defaulted,
+  defineErrors,
   defineList,
   definePlugin,
   defineRoute,
@@ -25,19 +27,34 @@ export default ({
     api: 1,
     summary: 'Paints pots in the colour that is set.',
     needs: { settings: Settings },
-    config: object({ colour: doc(defaulted(enums(['red', 'green']), 'red'), 'The colour at first.') }),
+    config: object({
+      colour: doc(defaulted(enums(['red', 'green']), 'red'), 'The colour at first.'),
+      gold: doc(defaulted(boolean(), false), 'Whether there is gold to paint with.'),
+    }),
     register(ctx, { settings }) {
       // part: setting
-      const colours = doc(enums(['red', 'green']), 'The colour of pots.')
+      const colours = doc(enums(['red', 'green', 'gold']), 'The colour of pots.')
+      const errors = defineErrors({
+        paint_without_gold: {
+          status: 409,
+          domain: 'paint',
+          detail: 'There is no gold to paint with.',
+          action: 'Set gold = true in config/paint.toml when there is some, and start again.',
+        },
+      })
       const colour: RuntimeSetting<typeof colours, { colour: typeof colours }> = {
         name: 'paint_colour',
         schema: colours,
         initial: () => ctx.config.colour,
+        check(value) {
+          if (value === 'gold' && !ctx.config.gold) throw errors.paint_without_gold()
+        },
         change: {
           path: 'paint-colour',
           summary: 'Sets the colour of pots.',
           fields: { colour: colours },
           value: (body) => body.colour,
+          problems: [errors.paint_without_gold],
           example: { colour: 'green' },
         },
       }

@@ -166,7 +166,9 @@ export const learningPolicy = (configured: LearningPolicy, guard: Guard) =>
     name: 'learning_policy',
     schema: LearningPolicy,
     initial: () => configured,
-    check: (policy) => checkPolicy(policy, 'body.policy'),
+    check(policy) {
+      checkPolicy(policy, 'body.policy')
+    },
     change: {
       path: 'learning-policy',
       summary: 'Sets what is done about learnings, all of it: what is not named gets its default.',

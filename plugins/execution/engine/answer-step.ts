@@ -98,13 +98,11 @@ const say = (edit: RunEdit, answer: Parts): void => {
 
 const completeRun = async (execution: Execution, answer: Parts, held = 0): Promise<void> => {
   const hold = isWatched(execution, 'stop') ? await holdEnd(execution, { held, said: saidOf(answer) }) : undefined
-  if (hold !== undefined && isCut(execution)) return
+  if (hold?.reason !== undefined && isCut(execution)) return
   await change(execution, (edit) => {
     note(edit, answer)
-    if (hold !== undefined) {
-      edit.note({ type: 'intercepted', ...hold.note })
-      return remind(edit, hold.reason)
-    }
+    if (hold !== undefined) edit.note({ type: 'intercepted', ...hold.note })
+    if (hold?.reason !== undefined) return remind(edit, hold.reason)
     say(edit, answer)
     const answer_ended = answerEnd(answer.parts, marksOf(answer))
     if (answer_ended !== undefined) edit.amend((run) => ({ ...run, answer_ended }))

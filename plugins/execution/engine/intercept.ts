@@ -138,18 +138,24 @@ const blockedOutput = (ruling: Ruling) =>
 /** How often interceptors may hold up the end of one run. */
 const mostHolds = 3
 
-/** Asks whether a run may end with an answer; undefined if it may. */
+/** What was said about the end of a run: with a reason it may not end with this answer. */
+interface Said {
+  readonly note: InterceptedNote
+  readonly reason: string | undefined
+}
+
+/** Asks whether a run may end with an answer; undefined if nobody has anything to say. */
 export const holdEnd = async (
   execution: Execution,
   { held, said }: { readonly held: number; readonly said: string },
-): Promise<{ readonly note: InterceptedNote; readonly reason: string } | undefined> => {
+): Promise<Said | undefined> => {
   if (held >= mostHolds) return undefined
   const ruling = await askAbout(execution, 'stop', () => ({
     payload: { stop_hook_active: held > 0, last_assistant_message: said },
   }))
-  const note =
-    ruling?.block === undefined
-      ? undefined
-      : noteOf('stop', undefined, Object.assign(additionsOf(ruling), { contexts: [], block: ruling.block }))
-  return note === undefined ? undefined : { note, reason: ruling?.block ?? '' }
+  if (ruling === undefined) return undefined
+  const { block: reason } = ruling
+  const counted = Object.assign(additionsOf(ruling), { contexts: [] }, reason !== undefined && { block: reason })
+  const note = noteOf('stop', undefined, counted)
+  return note && { note, reason }
 }

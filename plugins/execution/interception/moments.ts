@@ -53,7 +53,7 @@ export interface RulingPart {
   readonly by: string
   /** The plugin that did it, where it is no hook. */
   readonly plugin?: string
-  readonly did: readonly ('block' | 'allow' | 'deny' | 'ask' | 'input' | 'output' | 'context' | 'rules')[]
+  readonly did: readonly ('block' | 'allow' | 'deny' | 'ask' | 'input' | 'output' | 'context' | 'rules' | 'failed')[]
   readonly reason?: string
 }
 
@@ -78,6 +78,8 @@ export interface Ruling {
   readonly updated_output?: Json
   /** True if it gave the session permission rules: they are on the disk and count. */
   readonly gave_rules?: true
+  /** Why it did nothing that it should have done, safe to show: nothing else of it counts, and nothing is stopped. */
+  readonly failed?: string
   /** Texts that the model reads beside it. */
   readonly contexts?: readonly string[]
 }

@@ -25,6 +25,7 @@ const ruling = open({
   updated_input: optional(json()),
   updated_output: optional(json()),
   gave_rules: optional(literal(true)),
+  failed: optional(string()),
   contexts: optional(array(string())),
 })
 

@@ -15,7 +15,7 @@ export const strictest = (one: Ruling, other: Ruling): Ruling =>
 const mostReason = 500
 
 const partOf = (ruling: Ruling): RulingPart => {
-  const { by, block, permission, reason, updated_input, updated_output, contexts, gave_rules } = ruling
+  const { by, block, permission, reason, updated_input, updated_output, contexts, gave_rules, failed } = ruling
   const did = {
     block: block !== undefined,
     [permission ?? 'allow']: permission !== undefined,
@@ -23,15 +23,16 @@ const partOf = (ruling: Ruling): RulingPart => {
     output: updated_output !== undefined,
     context: contexts !== undefined,
     rules: gave_rules === true,
+    failed: failed !== undefined,
   }
-  const why = block ?? reason
+  const why = block ?? reason ?? failed
   return {
     by: by.join(', '),
     did: deeds.filter((deed) => did[deed] === true),
     ...(why !== undefined && { reason: why.slice(0, mostReason) }),
   }
 }
-const deeds = ['block', 'allow', 'deny', 'ask', 'input', 'output', 'context', 'rules'] as const
+const deeds = ['block', 'allow', 'deny', 'ask', 'input', 'output', 'context', 'rules', 'failed'] as const
 
 const partsOf = ({ plugin, ...ruling }: Ruling): readonly RulingPart[] =>
   (ruling.parts ?? [partOf(ruling)]).map((part) => (plugin === undefined ? part : { ...part, plugin }))

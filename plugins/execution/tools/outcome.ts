@@ -87,13 +87,18 @@ const outcome: AnyStruct = tagged('type', {
   unknown: open({ problem: isA((value) => value instanceof Problem, 'must be a problem'), used }),
 })
 
-const assets = array(Asset, { max: mostResultFiles })
-const filesOf = (files: unknown): readonly Asset[] => {
+const assets = array(Asset)
+const assetsOf = (files: unknown): readonly Asset[] => {
   try {
     return taken(assets, files)
   } catch {
-    throw fault(`its files are no assets, such as Assets.add answers with, or more than ${mostResultFiles}`)
+    throw fault('its files are no assets, such as Assets.add answers with')
   }
+}
+const filesOf = (files: unknown): readonly Asset[] => {
+  const given = assetsOf(files)
+  if (given.length <= mostResultFiles) return given
+  throw fault(`it gave ${given.length} files, and one call may give ${mostResultFiles}`)
 }
 
 /** Each is asked for once. */

@@ -15,6 +15,7 @@ import {
   optional,
   Problem,
   refusing,
+  refusingByThrow,
   string,
   taken,
   timestamp,
@@ -108,8 +109,10 @@ export interface DerivationProfile {
   readonly profile: string
   /** From 1; another one derives everything anew. */
   readonly version: number
-  /** Throws the problem of a wish that cannot be fulfilled: no record is made. Must do no I/O. */
-  check?(wish: DerivationWish): void
+  /**
+   * Throws the problem of a wish that cannot be fulfilled, and returns nothing: no record is made then. Must do no I/O.
+   */
+  check?(wish: DerivationWish): undefined
   /** What the result depends on beside profile and subject; the material with its canonical text when absent. */
   fingerprint?(wish: Pick<DerivationWish, 'material' | 'options'>): string
   /** Rejects with the problem of a failure that may pass: no record is made. Ends soon after the signal aborts. */
@@ -151,7 +154,7 @@ const wrongProfile = (profile: DerivationProfile): string | undefined =>
 export const DerivationProfiles: Point<DerivationProfile> = withAnswers(
   definePoint<DerivationProfile>('derivation-profiles@1', ({ profile }) => profile, wrongProfile),
   {
-    check: refusing(() => undefined),
+    check: refusingByThrow,
     fingerprint: refusing((answer) => taken(string({ min: 1, max: mostFingerprint }), answer)),
     derive: awaitedByCaller(refusing(takenDerived)),
   },

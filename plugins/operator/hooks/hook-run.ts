@@ -231,9 +231,10 @@ const fail = async (
 ): Promise<Ruling | undefined> => {
   const { name, failure_policy } = attempted.definition
   const safe = withoutSecrets(parts.redact)
+  const error = safe(ended.error)
   parts.counts.failures += 1
-  parts.log.warn('a hook failed', { hook: name, event: attempted.invocation.event, error: safe(ended.error) })
+  parts.log.warn('a hook failed', { hook: name, event: attempted.invocation.event, error })
   await bury(parts, attempted, ended)
-  if (failure_policy?.mode !== 'closed') return undefined
+  if (failure_policy?.mode !== 'closed') return { by: [name], failed: error }
   return shownRuling(blockOf(name, `the hook failed: ${ended.error}`), safe)
 }

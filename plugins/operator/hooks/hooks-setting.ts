@@ -16,7 +16,9 @@ export const hooksSetting = (configured: () => HookMap, parts: CheckParts) =>
     schema: HookMap,
     initial: configured,
     // A kept hook whose callback is gone fails when it is asked: the others must hold.
-    check: (hooks) => checkHooks(hooks, { allow_cidrs: parts.allow_cidrs }),
+    check(hooks) {
+      checkHooks(hooks, { allow_cidrs: parts.allow_cidrs })
+    },
     shown: { fields: { hooks: HookMap }, of: (hooks) => ({ hooks: unsafeCast<JsonObject>(shownHooks(hooks)) }) },
     change: {
       path: 'hooks',

@@ -4,7 +4,7 @@ import type { Moment, Ruling, RulingPart } from '../../interception/contract.js'
 
 type InterceptedPart = NonNullable<InterceptedNote['parts']>[number]
 
-/** The ruling as the journal keeps it; undefined if it changes nothing. */
+/** The ruling as the journal keeps it; undefined if it changes nothing, and nobody failed who should have ruled. */
 export const noteOf = (
   event: Moment,
   tool_call_id: string | undefined,
@@ -18,8 +18,8 @@ export const noteOf = (
     ...(contexts.length > 0 && { contexts: [...contexts] }),
     ...(gave_rules === true && { gave_rules }),
   }
-  if (Object.keys(changes).length === 0) return undefined
   const counted = parts.flatMap((part) => countedOf(part, changes))
+  if (Object.keys(changes).length + counted.length === 0) return undefined
   return {
     event,
     by: [...by],
@@ -41,6 +41,7 @@ const countedOf = ({ by, did, reason }: RulingPart, changes: Partial<Intercepted
     output: output_changed,
     context: contexts,
     rules: gave_rules,
+    failed: true,
   }
   const left = did.filter((one) => counts[one] !== undefined)
   const isWhy = left.some((one) => one !== 'context')

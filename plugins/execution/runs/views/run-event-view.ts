@@ -81,12 +81,13 @@ const runStepFields = {
     moment: doc(string(), 'The moment at which a hook or another interceptor was asked.'),
     by: doc(string(), 'The hook, or who else ruled.'),
     did: doc(
-      array(enums(['block', 'allow', 'deny', 'ask', 'input', 'output', 'context', 'rules'])),
+      array(enums(['block', 'allow', 'deny', 'ask', 'input', 'output', 'context', 'rules', 'failed'])),
       'What it did: it stopped it, ruled on permission, changed the input or the output, told the model something, ' +
-        'or gave the session permission rules.',
+        'or gave the session permission rules; `failed` if it did nothing of that since it failed, and nothing was ' +
+        'stopped for it.',
     ),
     tool_call_id: optional(doc(string(), 'Id of the tool call.')),
-    reason: optional(doc(string(), 'The reason that it gave, in its first 500 characters.')),
+    reason: optional(doc(string(), 'The reason that it gave, or why it failed, in its first 500 characters.')),
   }),
   tool_granted: object({
     type: literal('tool_granted'),

@@ -68,7 +68,7 @@ export type InterceptedNote = {
   /** What each of `by` did of that, and why. */
   parts?: {
     by: string
-    did: ('block' | 'allow' | 'deny' | 'ask' | 'input' | 'output' | 'context' | 'rules')[]
+    did: ('block' | 'allow' | 'deny' | 'ask' | 'input' | 'output' | 'context' | 'rules' | 'failed')[]
     reason?: string
   }[]
 }

@@ -7,6 +7,7 @@ import {
   isStruct,
   jsonObject,
   refusing,
+  refusingByThrow,
   string,
   taken,
   unsafeCast,
@@ -50,8 +51,11 @@ export interface RuntimeSetting<S extends AnyStruct = AnyStruct, B extends Field
    * the plugin is charged.
    */
   initial(): Infer<S>
-  /** Throws a Problem for a value that fits the schema and cannot hold. Must do no I/O. */
-  check?(value: Infer<S>): void
+  /**
+   * Throws a Problem for a value that fits the schema and cannot hold, and returns nothing: anything else that it
+   * returns is charged, and refuses as well. Must do no I/O.
+   */
+  check?(value: Infer<S>): undefined
   /** The members that readers see in place of one with its name and value, such as a value without its secrets. */
   readonly shown?: { readonly fields: Fields; of(value: Infer<S>): JsonObject }
   /**
@@ -105,7 +109,7 @@ export const RuntimeSettings: Point<RuntimeSetting> = withAnswers(
   definePoint<RuntimeSetting>('runtime-settings@1', (setting) => setting.name, settingFault),
   {
     initial: value,
-    check: refusing(() => undefined),
+    check: refusingByThrow,
     setBy: answerOf(string(), undefined),
     shown: { of: refusing((shown) => taken(jsonObject(), shown)) },
     change: { value },

@@ -23,7 +23,7 @@ export interface StdioParts {
   /** Told why the connection ends, once, before it does. */
   readonly onEnd: (reason: string) => void
   /** Told of a line that is no message. */
-  readonly onGarbage: () => void
+  readonly onGarbage: (line: string) => void
 }
 
 /** For the rest of what a program wrote that has ended, milliseconds. */
@@ -47,7 +47,7 @@ export const createStdioTransport = (parts: StdioParts): Transport => {
     const message = read(kit, line)
     if (message !== undefined && isEcho(message)) return void end('it wrote back what it was sent: it is no MCP server')
     if (message !== undefined) return transport.onmessage?.(message)
-    onGarbage()
+    onGarbage(line)
     if (isTooMuch()) void end(tooMuchText)
   }
   /** Resolves when its standard error is over. */

@@ -1,5 +1,6 @@
 /** Opens connections to servers, a few at a time. */
 import {
+  toldLine,
   visibleLine,
   type Clock,
   type HostView,
@@ -16,6 +17,7 @@ import { mcpErrors } from '../config/errors.js'
 import { environmentOf, headersOf } from '../config/values.js'
 import { connect, type Connection } from '../connection/connection.js'
 import type { EndProgram } from '../connection/endings.js'
+import { failureOf } from '../connection/failure.js'
 import { createHttpTransport } from '../connection/http-transport.js'
 import { loadKit, type Kit, type Transport } from '../connection/kit.js'
 import { createSaid } from '../connection/said.js'
@@ -50,26 +52,38 @@ interface Route {
   readonly transport: Transport
   /** Why the transport ended, if it has said so. */
   readonly why: () => string | undefined
+  /** The first line of a program that is no message, safe to show. */
+  readonly strange: () => string | undefined
 }
 
+/** Signs of a line that is no message. */
+const mostStrange = 300
+
 /** Why a connection ended, in words of its transport: the first one counts. */
-const createReasons = ({ log }: OpenParts, server: string) => {
+const createReasons = ({ log, redact }: OpenParts, server: string) => {
   let [ended, hasGarbage]: [string | undefined, boolean] = [undefined, false]
+  let strange: string | undefined
   return {
     why: () => ended,
+    strange: () => strange,
     onEnd: (reason: string): void => {
       ended ??= reason
     },
-    onGarbage: (): void => {
-      if (!hasGarbage) log.warn('an MCP server wrote a line that is no message', { server })
+    onGarbage: (line?: string): void => {
+      if (hasGarbage) return
       hasGarbage = true
+      if (line !== undefined) strange = toldLine(line, mostStrange, redact)
+      log.warn('an MCP server wrote a line that is no message', {
+        server,
+        ...(strange !== undefined && { line: strange }),
+      })
     },
   }
 }
 
 const programRoute = (parts: OpenParts, kit: Kit, { entry, name }: Opening): Route | undefined => {
   if (!isStdio(entry)) return undefined
-  const { why, onEnd, onGarbage } = createReasons(parts, name)
+  const { onEnd, onGarbage, ...told } = createReasons(parts, name)
   const transport = createStdioTransport({
     ...parts,
     kit,
@@ -82,12 +96,12 @@ const programRoute = (parts: OpenParts, kit: Kit, { entry, name }: Opening): Rou
     onEnd,
     onGarbage,
   })
-  return { transport, why }
+  return { transport, ...told }
 }
 
 const httpRoute = (parts: OpenParts, kit: Kit, { entry, entryNow, name }: Opening): Route => {
   if (!isHttp(entry)) throw mcpErrors.mcp_connection_failed({ details: { reason: 'It has no address.' } })
-  const { why, onEnd, onGarbage } = createReasons(parts, name)
+  const { onEnd, onGarbage, ...told } = createReasons(parts, name)
   const transport = createHttpTransport({
     ...parts,
     onEnd,
@@ -99,7 +113,19 @@ const httpRoute = (parts: OpenParts, kit: Kit, { entry, entryNow, name }: Openin
     headers: () => Promise.resolve(headersOf(parts, entry)),
     authorization: parts.authorize(name, entry),
   })
-  return { transport, why }
+  return { transport, ...told }
+}
+
+/**
+ * Why it could not be connected, where its transport knows that: a program that writes lines of its own where messages
+ * belong may be waited for in vain for that alone.
+ */
+const startFailure = (kit: Kit, { why, strange }: Route, error: unknown): string | undefined => {
+  const ended = why() === 'it was closed' ? undefined : why()
+  const line = strange()
+  const { type, reason } = failureOf(kit, error)
+  if (line === undefined || type === 'refused') return ended
+  return `${ended ?? reason}; it wrote a line that is no message: ${line}`
 }
 
 /** Rejects with a problem, or an error of the package. */
@@ -124,8 +150,8 @@ export const openConnection = async (parts: OpenParts, opening: Opening): Promis
     isMade = true
     return connection
   } catch (error) {
-    const reason = route.why()
-    if (reason === undefined || reason === 'it was closed') throw error
+    const reason = startFailure(kit, route, error)
+    if (reason === undefined) throw error
     throw mcpErrors.mcp_connection_failed({ details: { reason: parts.redact(reason) }, cause: error })
   }
 }

@@ -22,6 +22,9 @@ const broken = (): never => {
 }
 const rejected = async () => broken()
 
+/** Of a check, which refuses by throwing alone. */
+const returned = { sentence: () => 'no such level', number: () => 7, no: () => false }
+
 const named = (t: ExecutionContext, answer: Answer, what?: string): void => {
   t.deepEqual(codeOf(answer), [503, 'plugin_failed'], what)
   t.true(answer.body.detail.includes(`The plugin ${asTold} failed in`), answer.body.detail)
@@ -55,7 +58,7 @@ test.serial('runtime-26: a setting whose plugin fails is left out, and all other
 test.serial('runtime-26: a plugin that fails while its setting is changed refuses that, by its name', async (t) => {
   const daemon = await startAsTold(t)
   for (const member of ['change.value', 'check', 'initial', 'shown.of'])
-    for (const [name, answer] of Object.entries({ broken, ...(member !== 'check' && poisons) })) {
+    for (const [name, answer] of Object.entries({ broken, ...poisons, ...(member === 'check' && returned) })) {
       say({ [`${member} of runtime-settings@1`]: answer })
       named(t, await setTold(daemon, 2), `${member} ${name}`)
       charged(t, daemon, `${member} of runtime-settings@1`, name)
@@ -173,7 +176,7 @@ test.serial(
       daemon.request('POST', '/v1/derivations', { profile: 'told', subject: { type: 'asset', asset_id } })
     const completed = (more: object) => () => ({ type: 'completed', result: { asset_id }, ...more })
     const failures = {
-      check: { broken },
+      check: { broken, ...returned },
       fingerprint: { broken, ...poisons },
       derive: { broken, rejected, text: () => 'x', other: () => ({ type: 'failed' }), bigint: completed({ n: 1n }) },
     }

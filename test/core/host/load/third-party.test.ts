@@ -60,3 +60,18 @@ test('what stands in the place of a main file is said', (t) => {
   mkdirSync(main)
   refused(/its main file plugin\.js is a folder/u)
 })
+
+test('a plugin that imports what is from the kit is told what to do, as by checkPlugin', async (t) => {
+  const root = written(t, '[dice]\nfrom = "state:dice"\n')
+  const folder = join(root, 'plugins', 'dice')
+  mkdirSync(folder, { recursive: true })
+  const manifest = { name: 'dice', version: '1.0.0', type: 'module', main: 'plugin.js', holdfast: { api: 1 } }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
+  writeFileSync(join(folder, 'plugin.js'), "import { string } from 'holdfast/plugin'; export default string()")
+  await t.throwsAsync(candidates(root)[0]?.load() ?? t.fail(), {
+    code: 'plugin_refused',
+    message:
+      'it imports holdfast at run time, which is not there where a daemon loads it: ' +
+      'take what it is from the kit, which the default export is given, and types with import type',
+  })
+})

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { defineErrors, object } from '../../../../core/plugin.js'
 import { unsafeCast } from '../../../../core/base/schema.js'
-import { failedCall, Tools, type Tool } from '../../../../plugins/execution/tools/contract.js'
+import { failedCall, takenOutcome, Tools, type Tool } from '../../../../plugins/execution/tools/contract.js'
 
 const sound = {
   name: 'wire_money',
@@ -44,4 +44,23 @@ test('tools-35: a model is told the action with the ids of this problem, as whoe
   t.like(failedCall(fruit_gone({ details: { what: 'apple' } })), {
     output: { error: { action: 'Run holdfast fruit fix apple, or ask GET /v1/fruits/apple.' } },
   })
+})
+
+test('tools-35: files that are no assets are told apart from more of them than a call may give', (t) => {
+  const file = {
+    asset_id: 'asset_1',
+    media_type: 'text/plain',
+    file_name: 'a.txt',
+    sha256: 'a',
+    byte_length: 1,
+    created_at_ms: 1,
+    uri: 'u',
+    derivation_ids: [],
+  }
+  const taken = (files: unknown) => takenOutcome({}, { type: 'result', output: null, files })
+  t.like(taken(Array.from({ length: 16 }, () => file)), { type: 'result', files: { length: 16 } })
+  t.throws(() => taken(Array.from({ length: 17 }, () => file)), {
+    message: 'it gave 17 files, and one call may give 16',
+  })
+  t.throws(() => taken([{}]), { message: 'its files are no assets, such as Assets.add answers with' })
 })

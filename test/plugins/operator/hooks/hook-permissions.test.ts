@@ -78,7 +78,7 @@ test('runs-21, hooks-20: the steps of a run tell which hook gave its session rul
   }
   t.deepEqual(await steps(), [['court', ['rules']]])
   t.deepEqual(await steps(), [['court', ['deny', 'rules']]])
-  t.deepEqual(await steps(), [], 'what is a failure gives nothing')
+  t.deepEqual(await steps(), [['court', ['failed']]], 'what is a failure gives nothing')
 })
 
 test('hooks-20: of an outcome with a rule beyond the session nothing counts, and it is a failure of the hook', async (t) => {

@@ -345,6 +345,37 @@ test('runs-21, hooks-36: the steps of a run tell which hook did what, with its r
   t.false(plain.some(({ event }: any) => event.type === 'intercepted'))
 })
 
+test('hooks-38: the steps of a run tell which hook failed and why, and that it stopped nothing', async (t) => {
+  const { set, run, made, letters, request, url } = await daemonWith(t, async () => {
+    throw new Error('it broke at ghp_abcdefghijklmnop1234')
+  })
+  const judge = { name: 'judge', executor: { type: 'callback', name: 'judge' } }
+  const moments = ['user_prompt_submit', 'pre_tool_use', 'post_tool_use', 'stop']
+  await set(Object.fromEntries(moments.map((moment) => [moment, [judge]])))
+  const { run_id, status } = await run()
+  t.deepEqual([status, made], ['completed', [{ text: 'plain' }]])
+  const reason = 'its callback failed: it broke at <redacted>'
+  t.deepEqual(
+    (await letters()).map(({ error }) => error),
+    moments.map(() => reason),
+  )
+  const { body, text } = await request('GET', `/v1/runs/${run_id}/events?steps=true`)
+  t.deepEqual(
+    body.flatMap(({ event }: any) => (event.type === 'intercepted' ? [{ ...event, tool_call_id: undefined }] : [])),
+    moments.map((moment) => ({
+      type: 'intercepted',
+      moment,
+      by: 'judge',
+      did: ['failed'],
+      reason,
+      tool_call_id: undefined,
+    })),
+  )
+  t.false(text.includes('ghp_'))
+  const { out } = await createCommandLine({ url })('runs', 'events', run_id)
+  t.regex(out, /intercepted {2}judge at pre_tool_use: failed: its callback failed: it broke at <redacted>\n/u)
+})
+
 test('hooks-36: a text that a hook adds is kept, shown and told to the model without what looks like a secret', async (t) => {
   const value = 'quiet-canary-value'
   process.env['HOLDFAST_TEST_ADDED'] = value

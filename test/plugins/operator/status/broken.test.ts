@@ -110,6 +110,8 @@ test('runtime-8: where the status and a refusal point to, the last fault of a de
   const warnings: Record<string, string>[] = body.health.warnings
   for (const code of ['plugin_degraded', 'plugin_health_check_failed'])
     t.regex(warnings.find((warning) => warning['code'] === code)?.['action'] ?? '', /: holdfast plugins list$/u, code)
+  const { action } = warnings.find(({ code }) => code === 'plugin_degraded') ?? {}
+  t.regex(action ?? '', /start again: this is told until then, also where nothing fails any more\./u)
   const [list] = coreCommands(unsafeCast<ShippedView>({})).filter(({ path }) => path.join(' ') === 'plugins list')
   const shown = (rows: unknown): string[] => (list?.show?.(rows, 80) ?? '').split('\n')
   const line = shown(body.plugins).find((one) => one.startsWith('failing '))

@@ -105,6 +105,17 @@ test('mcp-18: a server that answers the handshake and never lists its tools is t
   t.is((await serverIn(daemon, 'silent', 'waiting')).problem, 'it did not answer within 8 s, its startup_timeout_sec')
 })
 
+test('mcp-18: a server that writes what is no message is told with the line, in the log and where its start failed', async (t) => {
+  const script = "console.log('Listening on stdio, ghp_abcdefghijklmnop1234'); setInterval(() => {}, 1000)"
+  const talker = { command: process.execPath, args: ['-e', script], startup_timeout_sec: 8 }
+  const daemon = await daemonWith(t, { talker })
+  const line = 'Listening on stdio, <redacted>'
+  const { problem } = await serverIn(daemon, 'talker', 'waiting')
+  t.is(problem, `it did not answer within 8 s, its startup_timeout_sec; it wrote a line that is no message: ${line}`)
+  const logged = daemon.log.find(({ fact }) => fact === 'an MCP server wrote a line that is no message')
+  t.deepEqual(logged?.details, { plugin: 'mcp', server: 'talker', line })
+})
+
 test('mcp-24: a tool with a deeply nested schema is left out, and the others of its server count', async (t) => {
   const nested = (levels: number): object =>
     levels === 0 ? { type: 'string' } : { type: 'object', properties: { a: nested(levels - 1) } }
