@@ -23,6 +23,8 @@ export interface AttemptParts {
   readonly config: DeliveriesConfig
   readonly clock: Clock
   readonly log: Log
+  /** A text without secrets that the daemon knows. */
+  readonly redact: (text: string) => string
 }
 
 /** An attempt that was made, and how long to wait before a repetition. */
@@ -43,6 +45,12 @@ const cutOff = { type: 'retry', code: 'delivery_cut_off', uncertain: true } as c
 
 /** How a delivery that is spent ends. */
 export const givenUp = (delivery: OpenDelivery): Attempted => ({ delivery, outcome: cutOff, wait_ms: 0 })
+
+/** How an attempt ends whose outcome cannot be recorded: it counts, and is made again. */
+export const unrecorded = (attempted: Attempted): Attempted => ({
+  ...attempted,
+  outcome: { type: 'retry', code: 'delivery_unrecorded', uncertain: true },
+})
 
 /** An attempt whose intent is written: what is sent, as it was read for that. */
 export interface Intended {

@@ -172,8 +172,8 @@ export interface Envelope {
 }
 /**
  * How an attempt ended. `code` is stable and safe to show: of letters, digits, dots, colons, underscores and hyphens;
- * it never holds an address. `retry_after_ms` is not negative. `uncertain` if the target may have received it all the
- * same.
+ * it never holds an address or a secret. `retry_after_ms` is not negative. `uncertain` if the target may have received
+ * it all the same. Each member is asked for once.
  */
 export type DeliveryOutcome =
   | { readonly type: 'delivered' }

@@ -23,6 +23,8 @@ export interface Lane {
   unwritten: Attempted | undefined
   /** A commit that had to do with it failed: its next one is its own, so that it fails no other. */
   alone: boolean
+  /** Commits of its own in a row that failed though storage takes changes. */
+  refusals: number
 }
 
 /** What status tells of a lane. */
@@ -112,4 +114,5 @@ const newLane = (target: string): Lane => ({
   cancel: () => {},
   unwritten: undefined,
   alone: false,
+  refusals: 0,
 })

@@ -29,7 +29,7 @@ export default definePlugin({
   flags: deliveriesFlags,
   stopMs: ({ drain_ms }) => drain_ms + graceMs,
   register(ctx, { host, ledger, seal }) {
-    const { config, clock, ids, log } = ctx
+    const { config, clock, ids, log, secrets } = ctx
     const store = declareStore(ctx.state)
     const replies = ctx.view(ReplyPlugins)
     const observers = ctx.observers(DeliveryObservers)
@@ -37,7 +37,8 @@ export default definePlugin({
       const views = deliveries.map(viewDelivery)
       observers.tell(tx, 'hearing of settled deliveries', (observer) => observer.settled(tx, views))
     }
-    const worker = createWorker({ store, settled, replies, ledger, config, clock, ids, log })
+    const { redact } = secrets
+    const worker = createWorker({ store, settled, replies, ledger, config, clock, ids, log, redact })
     const outbox = createOutbox({ store, replies, wake: worker.wake })
     ctx.provide(Outbox, outbox)
     const unreadable = createUnreadable(log, 'deliveries')

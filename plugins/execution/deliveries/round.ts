@@ -2,12 +2,14 @@
 import {
   blame,
   boolean,
+  fault,
   literal,
   number,
   open,
   optional,
-  parse,
   tagged,
+  taken,
+  unsafeCast,
   warningCode,
   type Clock,
 } from '../../../core/plugin.js'
@@ -20,8 +22,8 @@ export const graceMs = 2000
 /** It is stored, and shown as it is. */
 const outcomeCode = warningCode
 
+/** Of an attempt after which it may not have arrived. */
 const Outcome = tagged('type', {
-  delivered: open({ type: literal('delivered') }),
   retry: open({
     type: literal('retry'),
     code: outcomeCode,
@@ -30,7 +32,18 @@ const Outcome = tagged('type', {
   }),
   terminal: open({ type: literal('terminal'), code: outcomeCode, uncertain: optional(boolean()) }),
 })
-const isOutcome = (outcome: DeliveryOutcome): boolean => outcome?.type === 'delivered' || parse(Outcome, outcome).ok
+
+/** Each member is asked for once: what is looked at is what is recorded. What else it has is its own. */
+const takenOutcome = (given: unknown, redact: AttemptParts['redact']): DeliveryOutcome => {
+  const told = unsafeCast<Readonly<Record<string, unknown>>>(Object(given))
+  const { type } = told
+  // It has arrived, whatever else of it is wrong.
+  if (type === 'delivered') return { type }
+  const { code, retry_after_ms, uncertain } = told
+  const outcome = taken(Outcome, { type, code, retry_after_ms, uncertain })
+  if (redact(outcome.code) !== outcome.code) throw fault('what it returned is wrong: code holds a secret')
+  return outcome
+}
 
 /** Attempts that begin together. */
 export interface Round {
@@ -85,15 +98,13 @@ const call = async (parts: AttemptParts, intended: Intended, { signal, late }: D
   const reply = replyOf(parts, intended.delivery)
   if (reply === undefined) return { type: 'retry', code: 'reply_plugin_missing' }
   try {
-    const outcome = await Promise.race([reply.deliver(envelopeOf(intended), signal), late])
-    if (isOutcome(outcome)) return outcome
-    throw blame(reply, 'what it returned does not say how the attempt ended')
+    return takenOutcome(await Promise.race([reply.deliver(envelopeOf(intended), signal), late]), parts.redact)
   } catch (error) {
     parts.log.error('a reply plugin failed', {
       reply_plugin: plugin,
       delivery_id,
       where: `deliver of the reply plugin ${plugin}`,
-      error,
+      error: blame(reply, error),
     })
     return { type: 'retry', code: 'reply_plugin_failed', uncertain: true }
   }

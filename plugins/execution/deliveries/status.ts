@@ -142,7 +142,7 @@ const beatOf = ({ worker: { beat }, clock }: StatusParts, lanes: readonly LaneFa
   }
 }
 
-const warningsOf = ({ store: { deliveries } }: StatusParts, status: DeliveryStatus): Warning[] => [
+const warningsOf = ({ store: { deliveries }, worker }: StatusParts, status: DeliveryStatus): Warning[] => [
   ...(status.status_error === undefined
     ? []
     : [
@@ -155,6 +155,7 @@ const warningsOf = ({ store: { deliveries } }: StatusParts, status: DeliveryStat
       ]),
   ...deadLetters(deliveries.ids('unresolved', 'unresolved')),
   ...lag(status.worker_lag_ms ?? 0),
+  ...refused(worker.refused()),
 ]
 
 const deadLetters = ({ [0]: first, length }: readonly string[]): Warning[] =>
@@ -182,5 +183,20 @@ const lag = (ms: number): Warning[] =>
           code: 'delivery_worker_lag',
           message: `Deliveries wait for their turn for ${Math.round(ms / 1000)} s.`,
           action: 'Raise --delivery-max-parallel, or see which targets are slow: holdfast deliveries list',
+        },
+      ]
+
+const refused = ({ [0]: first, length }: readonly string[]): Warning[] =>
+  first === undefined
+    ? []
+    : [
+        {
+          severity: 'error',
+          code: 'delivery_unrecorded',
+          related_id: first,
+          message:
+            `A change to the deliveries of ${length === 1 ? 'a target' : `${length} targets`} cannot be recorded; ` +
+            `it is tried again every ${lookMs / 1000} s.`,
+          action: 'See why in the log of the daemon, at: a delivery could not be recorded.',
         },
       ]

@@ -3,13 +3,16 @@
  * that begin next. What fails it is found by giving each lane a commit of its own.
  */
 import { tellFailure, type Tx } from '../../../core/plugin.js'
-import { conclude, givenUp, intend, isSpent, type Intended } from './attempt.js'
+import { conclude, givenUp, intend, isSpent, unrecorded, type Intended } from './attempt.js'
 import type { Lane, Lanes, WorkerParts } from './lanes.js'
 import { noteAttempt, waitOf } from './pace.js'
 import type { OpenDelivery } from './store.js'
 
 /** Time before storage is asked again that took no changes, or a lane whose commit failed. */
 export const lookMs = 2000
+
+/** Commits of its own in which an outcome is tried to be recorded, while storage takes changes. */
+const mostRefusals = 5
 
 /** Lanes of one commit: between two of them, requests are served. */
 const batch = 32
@@ -110,6 +113,7 @@ const release = (lane: Lane): void => {
   lane.state = 'idle'
   lane.unwritten = undefined
   lane.alone = false
+  lane.refusals = 0
 }
 
 /** What could not be recorded is tried again: at once if another lane may have been the reason. */
@@ -124,5 +128,12 @@ const setAside = (
     return lanes.look(lane)
   }
   tellFailure({ log, state: store.state }, 'a delivery could not be recorded', { target: lane.target, error })
+  if (store.state.health.mode === 'ok') noteRefusal(lane)
   lanes.lookLater(lane, lookMs)
+}
+
+/** An outcome that is refused for good must not hold what waits behind it. */
+const noteRefusal = (lane: Lane): void => {
+  lane.refusals += 1
+  if (lane.unwritten !== undefined && lane.refusals >= mostRefusals) lane.unwritten = unrecorded(lane.unwritten)
 }

@@ -17,6 +17,8 @@ export interface Worker {
   /** Looks at a lane again: something was added to it. */
   wake(target: string): void
   lanes(): LaneFacts[]
+  /** Targets of which what is to be recorded cannot be, though storage takes changes. */
+  refused(): string[]
   readonly beat: {
     readonly started_at_ms: number | undefined
     readonly at_ms: number | undefined
@@ -56,6 +58,7 @@ export const createWorker = (parts: WorkerParts): Worker => {
     start: () => start(life),
     wake: (target) => queueMicrotask(() => (life.phase === 'running' ? lanes.look(lanes.get(target)) : undefined)),
     lanes: () => [...lanes.all.values()].map(lanes.facts),
+    refused: () => [...lanes.all.values()].flatMap(({ target, refusals }) => (refusals > 0 ? [target] : [])),
     get beat() {
       return life.beat
     },

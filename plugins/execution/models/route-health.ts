@@ -4,7 +4,7 @@ import type { AssistantPart, ModelConnection, ModelEvent, ModelFailure, Readines
 import { createAnswerCheck, type AnswerCheck } from './bounds/answer-fault.js'
 import { eventFault, foreignEventFault } from './bounds/event-fault.js'
 import { takenFailure } from './bounds/failure.js'
-import { frozenRequest, keptEvent } from './bounds/foreign-connection.js'
+import { frozenRequest, takenEvent } from './bounds/foreign-connection.js'
 import { readEvents } from './bounds/event-stream.js'
 import type { StreamWatch } from './bounds/patient-reader.js'
 import { createStreamBounds, type StreamBounds } from './bounds/stream-bounds.js'
@@ -78,13 +78,11 @@ interface Looks {
 }
 
 /** In place of an event that breaks the contract of providers: the call has failed for good (models-76). */
-const kept = (event: ModelEvent, { faultOf, bounds, check }: Looks, watch: Watch): ModelEvent => {
-  const { provider, broke } = watch
+const kept = (given: ModelEvent, { faultOf, bounds, check }: Looks, watch: Watch): ModelEvent => {
+  const { provider, broke, isOfOthers } = watch
+  const event = isOfOthers ? takenEvent(given) : given
   const wrong = faultOf(event) ?? bounds.exceeded(lengthOf(event)) ?? check(event)
-  if (wrong === undefined) {
-    if (event.type === 'done') return takenEnd(event, watch)
-    return watch.isOfOthers ? keptEvent(event) : event
-  }
+  if (wrong === undefined) return event.type === 'done' ? takenEnd(event, watch) : event
   broke('stream', wrong)
   const message = `The provider ${provider} gave an answer that breaks the contract of providers: ${wrong}.`
   return failed({ class: 'provider_fault', retryable: false, message })

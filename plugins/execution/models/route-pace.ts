@@ -32,7 +32,10 @@ const [mostModels, mostLimits] = [50, 8]
 
 /** A hint that is no time, or one that nobody would wait for, is bounded. */
 const bounded = (ms: number | undefined): number | undefined =>
-  ms === undefined || Number.isNaN(ms) ? undefined : Math.min(longestHintMs, Math.max(0, ms))
+  typeof ms !== 'number' || Number.isNaN(ms) ? undefined : Math.min(longestHintMs, Math.max(0, ms))
+
+/** Plugins of others tell of limits too, and they are shown: a name is a short text. */
+const isName = (name: unknown): boolean => typeof name === 'string' && name.length <= 200
 
 const busy: ReadonlySet<ModelFailure['class']> = new Set(['rate_limited', 'overloaded'])
 
@@ -101,10 +104,11 @@ export const createRoutePace = (clock: Clock, held: () => void, kept: KeptHolds 
   }
   return {
     told(model, limits) {
-      if (limits.length === 0) return
+      if (limits.length === 0 || !isName(model)) return
       const known = ofModel(model)
       for (const { of, remaining, resets_in_ms } of limits) {
-        if (!Number.isFinite(remaining) || (known.limits.size >= mostLimits && !known.limits.has(of))) continue
+        if (!isName(of) || !Number.isFinite(remaining) || (known.limits.size >= mostLimits && !known.limits.has(of)))
+          continue
         const wait = bounded(resets_in_ms)
         known.limits.set(of, { remaining, resets: wait === undefined ? undefined : clock.elapsed() + wait })
       }

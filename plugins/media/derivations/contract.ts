@@ -130,10 +130,10 @@ const Completed = open({
 
 /** A profile in a plugin that no compiler has checked may return anything. */
 const takenDerived = (answer: unknown): Derived => {
-  const derived = unsafeCast<Derived | undefined>(answer)
-  if (derived?.type === 'failed' && derived.problem instanceof Problem)
-    return { type: 'failed', problem: derived.problem }
-  if (derived?.type === 'completed') return unsafeCast<Derived>(taken(Completed, derived, { most: mostDerivedBytes }))
+  // What is looked at is what is given on: each is asked for once.
+  const { type, problem } = unsafeCast<{ type?: unknown; problem?: unknown }>(Object(answer))
+  if (type === 'failed' && problem instanceof Problem) return { type, problem }
+  if (type === 'completed') return unsafeCast<Derived>(taken(Completed, answer, { most: mostDerivedBytes }))
   throw fault('what it returned does not say what came of the derivation')
 }
 

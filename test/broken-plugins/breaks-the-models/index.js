@@ -21,6 +21,31 @@ const answers =
     },
   })
 let asked = 0
+/** A member that is another one each time it is asked for. */
+const turning = (given, name, ...values) => {
+  let at = 0
+  return Object.defineProperty({ ...given }, name, {
+    enumerable: true,
+    get: () => values[Math.min((at += 1), values.length) - 1],
+  })
+}
+const bare = (given, name) =>
+  Object.defineProperty({ ...given }, name, {
+    enumerable: true,
+    get: () => {
+      throw null
+    },
+  })
+const partOf = (part) => ({ type: 'part', part })
+const text = { type: 'text', text: 'Well.' }
+/** Each part is made anew for each answer. */
+const gives = (make) => () => ({
+  readiness: ready,
+  async *stream() {
+    yield make()
+    yield stop
+  },
+})
 
 const connections = {
   ready_thrown: () => ({ readiness: thrown, stream }),
@@ -102,6 +127,31 @@ const connections = {
   shows_more: answers(delta('Well.'), stop),
   shows_else: answers(delta('Well, '), delta('no.'), part, stop),
   shows_same: answers(delta('W\re'), delta('ll .\n'), part, stop),
+  turns_text: gives(() => partOf(turning(text, 'text', 'Well.', 123))),
+  turns_type: gives(() => partOf(turning(text, 'type', 'text', 'banana'))),
+  turns_call: gives(() => partOf(turning({ ...call.part, text: 'Well.' }, 'type', 'text', 'tool_call'))),
+  turns_part: gives(() => turning({ type: 'part' }, 'part', text, 5)),
+  turns_delta: gives(() => turning({ type: 'part', part: text, text: 5 }, 'type', 'part', 'text_delta')),
+  odd_metadata: gives(() => partOf(turning(text, 'metadata', { n: 5n }))),
+  odd_more: gives(() => partOf({ ...text, more: 5n })),
+  odd_text: gives(() => partOf(bare(text, 'text'))),
+  odd_delta: gives(() => bare({ type: 'text_delta' }, 'text')),
+  odd_part: gives(() => partOf(Object.assign(Object.create({ more: 1 }), text))),
+  odd_event: gives(() => bare({}, 'type')),
+  odd_result: () => ({
+    readiness: ready,
+    stream: () => ({ [Symbol.asyncIterator]: () => ({ next: async () => bare({}, 'value') }) }),
+  }),
+  odd_limits: ({ tellLimits }) => {
+    tellLimits('m', [
+      { of: 5n, remaining: 1 },
+      turning({ remaining: 0 }, 'of', 'requests'),
+      { of: 'x'.repeat(300), remaining: 1 },
+    ])
+    tellLimits(5n, [{ of: 'requests', remaining: 1 }])
+    tellLimits('m', [{ of: 'tokens', remaining: 0, resets_in_ms: 'soon' }])
+    return { readiness: ready, stream }
+  },
   empty: () => ({
     readiness: ready,
     async *stream() {

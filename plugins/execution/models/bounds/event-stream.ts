@@ -10,7 +10,13 @@ interface Reading<E> extends Patience<E> {
   readonly turn: () => Promise<void> | undefined
 }
 
-const isResult = (given: unknown): boolean => typeof given === 'object' && given !== null
+const over: IteratorReturnResult<undefined> = { value: undefined, done: true }
+
+/** What a stream gave, each member asked for once; undefined at its end. Throws what is no result. */
+const eventIn = <E>(given: IteratorResult<E>): { readonly value: E } | undefined => {
+  if (typeof given !== 'object' || given === null) throw fault('what its stream gave is no result of an iterator')
+  return given.done === true ? undefined : { value: given.value }
+}
 
 /** The events of one answer, until one is `done`. Throws what the stream throws, with its plugin to blame. */
 export const readEvents = <E extends { readonly type: string }>(
@@ -26,9 +32,16 @@ export const readEvents = <E extends { readonly type: string }>(
       isOver = value.type === 'done'
       return { value, done: false }
     }
+    const read = (result: IteratorResult<E>): ReturnType<typeof eventIn<E>> => {
+      try {
+        return eventIn(result)
+      } catch (error) {
+        throw blamed(error)
+      }
+    }
     const taken = (result: IteratorResult<E>): IteratorResult<E> => {
-      if (!isResult(result)) throw blamed(fault('what its stream gave is no result of an iterator'))
-      return result.done === true ? result : give(look(result.value))
+      const event = read(result)
+      return event === undefined ? over : give(look(event.value))
     }
     const ask = (): Promise<IteratorResult<E>> => reader.next().then(taken)
     const askOn = (): Promise<IteratorResult<E>> | IteratorResult<E> => {

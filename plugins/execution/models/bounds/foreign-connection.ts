@@ -1,5 +1,5 @@
 /** What goes to a connection of somebody else's plugin and comes from it: it writes to nothing that others keep. */
-import { freezeOnce, unsafeCast } from '../../../../core/plugin.js'
+import { freezeOnce, plainCopy, unsafeCast } from '../../../../core/plugin.js'
 
 interface Question {
   readonly messages: readonly unknown[]
@@ -19,6 +19,62 @@ export const frozenRequest = <Q extends Question>(request: Q): Q => {
   return Object.freeze({ ...request, messages: frozenList(request.messages), tools: frozenList(request.tools) })
 }
 
-/** An event that fits the contract, as it was when it came: what its plugin writes to it later says nothing. */
-export const keptEvent = <E extends { readonly type: string }>(event: E): E =>
-  'part' in event ? unsafeCast({ type: event.type, part: JSON.parse(JSON.stringify(event.part)) }) : event
+/** Stands for what is no JSON or cannot be read: it fits nothing in the contract. */
+const unread = Symbol('unread')
+
+const orUnread = (read: () => unknown): unknown => {
+  try {
+    return read()
+  } catch {
+    return unread
+  }
+}
+
+/** Bytes of JSON of what stands in a part beside its texts, as much as one commit may hold; and its levels. */
+const [mostBytes, mostLevels] = [24 * 1024 * 1024, 128]
+
+const copied = (value: unknown): unknown =>
+  value === undefined || typeof value === 'string' ? value : plainCopy(value, mostBytes, mostLevels)
+
+/** Its own members of these names, each asked for once. */
+const membersOf = (given: object, names: readonly string[], take: (value: unknown) => unknown): object =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = Object.hasOwn(given, name) ? orUnread(() => take(Reflect.get(given, name))) : undefined
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+
+const isObject = (given: unknown): given is object => typeof given === 'object' && given !== null
+
+const partOf = (given: unknown): unknown => {
+  if (!isObject(given)) return given
+  const isPlain = [Object.prototype, null].includes(Object.getPrototypeOf(given))
+  return isPlain ? membersOf(given, Object.keys(given), copied) : unread
+}
+
+const numbers = ['input_tokens', 'output_tokens', 'cached_input_tokens', 'reasoning_tokens', 'searches']
+const why = ['class', 'retryable', 'message', 'retry_after_ms', 'status']
+
+const flat = (names: readonly string[]) => (given: unknown) =>
+  isObject(given) ? membersOf(given, names, (value) => value) : given
+
+const eventOf = (given: unknown): unknown => {
+  if (!isObject(given)) return given
+  const { type, text } = unsafeCast<Readonly<Record<string, unknown>>>(given)
+  // They come by the thousand.
+  if (type === 'text_delta' || type === 'reasoning_delta') return { type, text }
+  return {
+    type,
+    ...membersOf(given, ['outcome'], (outcome) => outcome),
+    ...membersOf(given, ['part'], partOf),
+    ...membersOf(given, ['usage'], flat(numbers)),
+    ...membersOf(given, ['failure'], flat(why)),
+  }
+}
+
+/**
+ * An event as it is when it comes, each member asked for once: what is looked at is what counts, whatever its plugin
+ * makes of it later. What cannot be read is what no contract wants. Never throws.
+ */
+export const takenEvent = <E>(given: E): E => unsafeCast<E>(orUnread(() => eventOf(given)))

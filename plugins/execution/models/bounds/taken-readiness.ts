@@ -1,5 +1,5 @@
 /** What a connection says of its readiness, taken as other answers of plugins are (models-80). */
-import { enums, messageOf, open, optional, string, taken, warningCode } from '../../../../core/plugin.js'
+import { enums, fault, messageOf, open, optional, string, taken, warningCode } from '../../../../core/plugin.js'
 import { takenWords } from './failure.js'
 
 /** Whether a route can be used (models-10). */
@@ -37,6 +37,8 @@ export const failedProvider = ({ provider, plugin }: ProviderOf): Omit<Readiness
 })
 
 interface Asked extends ProviderOf {
+  /** Its plugin is one of others. */
+  readonly isOfOthers?: boolean
   /** The text without secrets that the daemon knows. */
   readonly redact: (text: string) => string
   readonly broke: (wrong: unknown) => void
@@ -55,10 +57,12 @@ const readinessOf = ({ state, code, message, action }: Readiness, redact: (text:
   return Object.defineProperty(told, 'action', { enumerable: true, get: () => takenWords(action, redact) })
 }
 
-const take = (answer: unknown, { plugin, redact }: Asked): Readiness => {
+const take = (answer: unknown, { plugin, redact, isOfOthers }: Asked): Readiness => {
   // Nobody waits for it, whatever comes of it.
   if (answer instanceof Promise) void answer.catch(() => {})
   const { action = '', ...told } = taken(Answer, answer, { most: mostBytes })
+  // Codes of the daemon's own are asked for with every run, and are words of its code.
+  if (isOfOthers && redact(told.code) !== told.code) throw fault('what it returned is wrong: code holds a secret')
   if (action !== '') return readinessOf({ ...told, action }, redact)
   if (told.state === 'ok') return readinessOf(told, redact)
   return readinessOf(

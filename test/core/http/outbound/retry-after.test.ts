@@ -17,7 +17,11 @@ test('deliveries-28: Retry-After is read as seconds and as a date, and nothing e
     ['soon', undefined],
     ['-5', undefined],
     ['1e3', undefined],
-    ['9999999999', undefined],
+    ['9'.repeat(10), 999_999_999_000],
+    ['9'.repeat(40), 999_999_999_000],
+    ['9'.repeat(400), 999_999_999_000],
+    [`${'0'.repeat(40)}7`, 7000],
+    ['Fri, 31 Dec 9999 23:59:59 GMT', 999_999_999_000],
     ['2026-01-01T00:00:30Z', undefined],
     ['Thu, 99 Jan 2026', undefined],
   ]

@@ -30,16 +30,21 @@ interface Wish {
   /** What a commit waits for until it is durable. */
   readonly disk?: () => Promise<void>
   readonly from?: OpenDelivery
+  /** Throws where a record cannot be written. */
+  readonly put?: (next: DeliveryRecord) => void
 }
 
 /** One lane with one delivery, over a store in memory. */
-const lane = ({ deliver, disk = async () => {}, from = delivery }: Wish) => {
+const lane = ({ deliver, disk = async () => {}, from = delivery, put: look = () => {} }: Wish) => {
   const clock = createClock()
   let record: DeliveryRecord = from
   const isOpen = (): boolean => record.status === 'pending' || record.status === 'retrying'
   const commit = async <T>(change: (tx: Tx) => T): Promise<T> => {
     const before = record
-    const put = (_: unknown, next: DeliveryRecord): void => void (record = next)
+    const put = (_: unknown, next: DeliveryRecord): void => {
+      look(next)
+      record = next
+    }
     try {
       const value = change(unsafeCast({ now: clock.now(), put, after: () => {} }))
       await disk()
@@ -77,12 +82,23 @@ const lane = ({ deliver, disk = async () => {}, from = delivery }: Wish) => {
     clock,
     ids: createIds(clock),
     log: silent,
+    redact: (text: string) => text.replaceAll('s3cret', '[redacted]'),
   })
   const until = async (status: DeliveryRecord['status']): Promise<DeliveryRecord> => {
     while (record.status !== status) await sleep(1)
     return record
   }
   return { worker: createWorker(parts), until }
+}
+
+const thrown = (): never => {
+  throw new Error('it has no words')
+}
+
+/** A member that is another one each time it is asked for. */
+const turning = (name: string, first: unknown, then: unknown, rest: object = {}): object => {
+  let asked = 0
+  return Object.defineProperty({ ...rest }, name, { enumerable: true, get: () => ((asked += 1) > 1 ? then : first) })
 }
 
 test('an answer of a reply plugin that is no outcome costs an attempt and holds nobody', async (t) => {
@@ -95,13 +111,47 @@ test('an answer of a reply plugin that is no outcome costs an attempt and holds 
     { type: 'retry', code: 'Bad Code \u001b[31m' },
     { type: 'terminal', code: 7 },
     { type: 'terminal', code: 'no such box' },
+    { type: 'terminal', code: 'no_s3cret' },
+    new Proxy({}, { get: (_, name) => (name === 'type' ? 'terminal' : thrown()) }),
   ]
-  for (const answer of answers) {
+  for (const [at, answer] of answers.entries()) {
     const { worker, until } = lane({ deliver: () => Promise.resolve(answer) })
     const stop = worker.start()
-    t.like(await until('dead_lettered'), { attempts: 2, last_error: 'reply_plugin_failed' }, JSON.stringify(answer))
+    t.like(await until('dead_lettered'), { attempts: 2, last_error: 'reply_plugin_failed' }, `answer ${at}`)
     await stop()
   }
+})
+
+test('deliveries-38: an outcome of a reply plugin is what it says when it is asked first', async (t) => {
+  const code = (): object => turning('code', 'no_box', 5, { type: 'terminal' })
+  const cases = [
+    [() => turning('type', 'delivered', 'retry'), { status: 'delivered', attempts: 1 }],
+    [code, { status: 'dead_lettered', attempts: 1, terminal_error: 'no_box' }],
+    [() => Object.create(code()), { status: 'dead_lettered', attempts: 1, terminal_error: 'no_box' }],
+    [() => Object.defineProperty({ type: 'delivered' }, 'code', { get: thrown }), { status: 'delivered', attempts: 1 }],
+  ] as const
+  for (const [answer, ended] of cases) {
+    const { worker, until } = lane({ deliver: async () => answer() })
+    const stop = worker.start()
+    t.like(await until(ended.status), ended)
+    await stop()
+  }
+})
+
+test('deliveries-38: an outcome that cannot be recorded is told, and ends as its attempts are used up', async (t) => {
+  let told: string[] = []
+  const { worker, until } = lane({
+    deliver: async () => ({ type: 'terminal', code: 'no_box' }),
+    put: (next) => {
+      told = worker.refused()
+      if (next.status === 'dead_lettered' && next.terminal_error === 'no_box') thrown()
+    },
+  })
+  const stop = worker.start()
+  t.like(await until('dead_lettered'), { attempts: 2, last_error: 'delivery_unrecorded' })
+  t.deepEqual(told, ['teller:0'])
+  t.deepEqual(worker.refused(), [])
+  await stop()
 })
 
 test('deliveries-18: an attempt whose intent gets to the disk when attempts are cut off is left to the next start', async (t) => {

@@ -16,6 +16,7 @@ test('a status that cannot be collected is told as a count, a code and a warning
         if (broken) throw new Error('secret')
         return []
       },
+      refused: () => [],
       beat: { elapsed: 0 },
     }),
   }
@@ -39,9 +40,22 @@ test('a worker that does not get round to its targets is a warning', (t) => {
     store: unsafeCast({ deliveries: { count: () => 0, ids: () => [] } }),
     worker: unsafeCast({
       lanes: () => [{ ...lane, queued_ms }],
+      refused: () => [],
       beat: { started_at_ms: 1, at_ms: 1, elapsed: clock.elapsed() },
     }),
   })
   t.like(deliveryStatus(parts(61_000)).health.check(), [{ severity: 'warning', code: 'delivery_worker_lag' }])
   t.deepEqual(deliveryStatus(parts(10)).health.check(), [])
+})
+
+test('deliveries-38: a target whose deliveries cannot be recorded is a warning', (t) => {
+  const parts: StatusParts = {
+    clock: createClock(),
+    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    store: unsafeCast({ deliveries: { count: () => 0, ids: () => [] } }),
+    worker: unsafeCast({ lanes: () => [], refused: () => ['teller:0'], beat: { elapsed: 0 } }),
+  }
+  t.like(deliveryStatus(parts).health.check(), [
+    { severity: 'error', code: 'delivery_unrecorded', related_id: 'teller:0' },
+  ])
 })

@@ -156,6 +156,48 @@ test('models-84: a provider of others writes to nothing that others are told, an
   t.deepEqual(charged(daemon), [])
 })
 
+test('models-86: an event of a provider of others is what it says when it is asked first', async (t) => {
+  const ids = ['turns_text', 'turns_type', 'turns_call', 'turns_part', 'turns_delta']
+  const daemon = await start(t, ids)
+  for (const id of ids)
+    t.is((await run(daemon, { provider: id }, 'completed', 'failed')).outputs?.[0]?.content, 'Well.', id)
+  t.notRegex(JSON.stringify((await daemon.request('GET', '/v1/sessions/s1/events')).body), /banana|tool_call/u)
+  t.deepEqual(charged(daemon), [])
+})
+
+const unreadable = {
+  odd_metadata: 'part.metadata must be a JSON object',
+  odd_more: 'part must be a JSON value',
+  odd_text: 'part.text must be a string',
+  odd_delta: 'the event must be an object',
+  odd_part: 'part must be an object',
+  odd_event: 'the event must be an object',
+}
+
+test('models-86: what cannot be read of an event, or is no JSON, is a fault of its provider alone', async (t) => {
+  const daemon = await start(t, [...Object.keys(unreadable), 'odd_result'])
+  for (const [id, wrong] of Object.entries(unreadable)) {
+    const { error } = await run(daemon, { provider: id }, 'completed', 'failed')
+    t.is(
+      error,
+      `model_provider_fault: The provider ${id} gave an answer that breaks the contract of providers: ${wrong}.`,
+    )
+    isCharged(t, daemon, new RegExp(wrong, 'u'), id)
+  }
+  const { error } = await run(daemon, { provider: 'odd_result' }, 'completed', 'failed')
+  t.true(error.startsWith('model_unknown: The provider odd_result failed in an unexpected way'), error)
+  t.is(isCharged(t, daemon, /^null$/u, 'odd_result'), 'stream of the model provider odd_result, called by runs')
+})
+
+test('models-86: limits that a provider of others tells are counted where they have a name', async (t) => {
+  const daemon = await start(t, ['odd_limits'])
+  t.is((await run(daemon, { provider: 'odd_limits' }, 'completed', 'failed')).status, 'completed')
+  const { status, text } = await daemon.request('GET', '/v1/runtime/providers')
+  t.is(status, 200)
+  t.regex(text, /"requests"/u)
+  t.notRegex(text, /xxxx/u)
+})
+
 const contradictions = {
   ends_other: 'done says other, and there are calls',
   ends_paused: 'done says paused, and there are calls',
