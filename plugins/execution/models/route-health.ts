@@ -77,15 +77,18 @@ interface Looks {
   readonly check: AnswerCheck
 }
 
-/** In place of an event that breaks the contract of providers: the call has failed for good (models-76). */
-const kept = (given: ModelEvent, { faultOf, bounds, check }: Looks, watch: Watch): ModelEvent => {
-  const { provider, broke, isOfOthers } = watch
-  const event = isOfOthers ? takenEvent(given) : given
-  const wrong = faultOf(event) ?? bounds.exceeded(lengthOf(event)) ?? check(event)
-  if (wrong === undefined) return event.type === 'done' ? takenEnd(event, watch) : event
+/** In place of an answer that breaks the contract of providers: the call has failed for good (models-76). */
+const broken = (wrong: string, { provider, broke }: Watch): ModelEvent => {
   broke('stream', wrong)
   const message = `The provider ${provider} gave an answer that breaks the contract of providers: ${wrong}.`
   return failed({ class: 'provider_fault', retryable: false, message })
+}
+
+const kept = (given: ModelEvent, { faultOf, bounds, check }: Looks, watch: Watch): ModelEvent => {
+  const event = watch.isOfOthers ? takenEvent(given) : given
+  const wrong = faultOf(event) ?? bounds.exceeded(lengthOf(event)) ?? check(event)
+  if (wrong !== undefined) return broken(wrong, watch)
+  return event.type === 'done' ? takenEnd(event, watch) : event
 }
 
 /**
@@ -130,7 +133,12 @@ export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelCo
     }
     const asked = watch.isOfOthers ? frozenRequest(request) : request
     const { turn } = bounds
-    const reading = { signal, look, turn, blamed, broke, clock, idle_timeout_ms, silent, unheeded }
+    // What is cut off on its way to a shipped provider says so itself.
+    const unfinished = (): ModelEvent | undefined =>
+      watch.isOfOthers && !signal.aborted
+        ? learn(broken('its stream ended without done', watch), request.model)
+        : undefined
+    const reading = { signal, look, turn, unfinished, blamed, broke, clock, idle_timeout_ms, silent, unheeded }
     return readEvents((told) => connection.stream(asked, told), reading)
   }
   return { readiness, stream }

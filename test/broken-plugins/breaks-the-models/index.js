@@ -48,6 +48,7 @@ const gives = (make) => () => ({
 })
 
 const connections = {
+  never_done: answers(part),
   ready_thrown: () => ({ readiness: thrown, stream }),
   ready_bare: () => ({
     readiness: () => {

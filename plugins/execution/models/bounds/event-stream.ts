@@ -8,6 +8,8 @@ interface Reading<E> extends Patience<E> {
   readonly look: (event: E) => E
   /** Before the next event: what is waited for, if anything. */
   readonly turn: () => Promise<void> | undefined
+  /** What stands for an end without `done`; undefined: nothing does. */
+  readonly unfinished: () => E | undefined
 }
 
 const over: IteratorReturnResult<undefined> = { value: undefined, done: true }
@@ -25,7 +27,7 @@ export const readEvents = <E extends { readonly type: string }>(
 ): AsyncIterable<E> => ({
   // No generator: that would cost each event two promises more.
   [Symbol.asyncIterator]() {
-    const { signal, look, turn, unheeded, blamed } = reading
+    const { signal, look, turn, unheeded, unfinished, blamed } = reading
     const reader = readPatiently(stream, reading)
     let [isOver, wasAborted] = [false, false]
     const give = (value: E): IteratorResult<E> => {
@@ -41,7 +43,9 @@ export const readEvents = <E extends { readonly type: string }>(
     }
     const taken = (result: IteratorResult<E>): IteratorResult<E> => {
       const event = read(result)
-      return event === undefined ? over : give(look(event.value))
+      if (event !== undefined) return give(look(event.value))
+      const end = unfinished()
+      return end === undefined ? over : give(end)
     }
     const ask = (): Promise<IteratorResult<E>> => reader.next().then(taken)
     const askOn = (): Promise<IteratorResult<E>> | IteratorResult<E> => {

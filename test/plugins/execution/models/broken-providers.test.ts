@@ -199,6 +199,7 @@ test('models-86: limits that a provider of others tells are counted where they h
 })
 
 const contradictions = {
+  never_done: 'its stream ended without done',
   ends_other: 'done says other, and there are calls',
   ends_paused: 'done says paused, and there are calls',
   ends_calls: 'done says tool_calls, and there is no call',
