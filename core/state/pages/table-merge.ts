@@ -1,6 +1,6 @@
 /** Tables of one collection or stream that have become many, and the one that they become. */
 import type { Oldest } from '../format/manifest.js'
-import { firstTaken } from '../tables/compaction.js'
+import { firstTaken, firstTakenForGood } from '../tables/compaction.js'
 import { mergedRuns, type Source } from '../tables/merge.js'
 import { isRemoval, type Row, type SectionShape } from '../tables/rows.js'
 import type { TableFile } from '../tables/table-file.js'
@@ -10,16 +10,18 @@ import type { TableFacts } from './row-set.js'
 
 /**
  * Neighbours of one partition that are to become one; none where no partition has too many. Of a partition where some
- * `become` one already, those that came behind them: small merges do not wait for large ones.
+ * `become` one already, those that came behind them: small merges do not wait for large ones. One behind which there is
+ * a newer one has few.
  */
 export const dueIn = (
   files: readonly TableFile[],
   become: ReadonlySet<TableFile>,
   tuning: TableTuning,
 ): readonly TableFile[] => {
-  for (const partition of partitionsOf(files)) {
+  for (const [at, partition] of partitionsOf(files).entries()) {
     const own = partition.slice(partition.findLastIndex((file) => become.has(file)) + 1)
-    const from = own.length === files.length && isWorn(own) ? 0 : firstTaken(rowsOf(own), tuning)
+    const first = at === 0 ? firstTaken : firstTakenForGood
+    const from = own.length === files.length && isWorn(own) ? 0 : first(rowsOf(own), tuning)
     if (own.length - from > 1) return own.slice(from)
   }
   return []

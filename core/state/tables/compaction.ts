@@ -18,3 +18,23 @@ export const firstTaken = (tables: readonly number[], { levelRows, fanOut, fullR
     ;[from, sum] = [at, taken]
   }
 }
+
+/** How many times as large a table may be as all that came behind it, to become one with that. */
+const growth = 4
+/** Of the rows of a full table: more are not written in one go. */
+const mostFull = 2
+
+/**
+ * The same of a partition that gets no more but what is copied within it: each look for an id asks every table, so what
+ * stays for good is in few.
+ */
+export const firstTakenForGood = (tables: readonly number[], { fullRows }: TableTuning): number => {
+  let from = Math.max(0, tables.length - 1)
+  let sum = 0
+  for (const [at, rows] of [...tables.entries()].toReversed()) {
+    if (sum + rows > fullRows * mostFull) break
+    if (rows <= sum * growth) from = at
+    sum += rows
+  }
+  return from
+}
