@@ -5,10 +5,11 @@ import { formsOf } from './known/forms.js'
 import { placedAmongGaps, withoutGaps } from './known/gaps.js'
 import { shortestValue } from './known/kin.js'
 import { createKnownValues } from './known/known-values.js'
-import { allOf, replaced, type Span } from './known/spans.js'
+import { allOf, replaced } from './known/spans.js'
 import { partsOf } from './parts/parts.js'
 import { withoutTokens } from './short-lived.js'
 import { atOnce, type Portions } from '../turns.js'
+import type { Span } from '../words/reading.js'
 
 /**
  * Secret values by name. They live in `secrets/`, flags or the environment, and never appear in logs, events, errors or
