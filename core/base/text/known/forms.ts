@@ -1,5 +1,6 @@
 /** The forms in which a known value may stand in a text. */
 import { isRandom } from '../../words/bare-secrets.js'
+import { phrasesOf } from './folded.js'
 
 /** What of a value is secret by itself. */
 export interface Parts {
@@ -66,7 +67,10 @@ const wrappedLinesOf = (value: string): string[] => {
 
 const asText = (text: string): string[] => (plain.test(text) ? [text] : writtenOf(text))
 
-/** As it is written, and encoded, with or without gaps; and what stands only at the borders of words. */
+/**
+ * As it is written, and encoded, with or without gaps; what stands only at the borders of words; and phrases, which are
+ * looked for in a folded text.
+ */
 export const formsOf = (value: string, { lines, values }: Parts) => {
   const all = [...endingsOf(value)]
   const [solid, words] = [[...values].filter(isRandom), [...values].filter((part) => !isRandom(part))]
@@ -74,5 +78,6 @@ export const formsOf = (value: string, { lines, values }: Parts) => {
     written: new Set([...[...all, ...solid].flatMap(asText), ...lines]),
     encoded: new Set([...[...all, ...values].flatMap(encodingsOf), ...wrappedLinesOf(value)]),
     words: new Set(words.flatMap(asText)),
+    phrases: new Set(phrasesOf([value, ...values])),
   }
 }
