@@ -78,7 +78,7 @@ export const createSecrets = ({ disk, root, unwritten }: SecretsOptions): Secret
   const folder = path.join(root, 'secrets')
   const guard = (value: string): (() => void) => {
     if (value.length < shortestValue) return () => {}
-    const forms = formsOf(value, partsOf(value))
+    const forms = formsOf(partsOf(value))
     const undo = [
       ...Array.from(forms.written, written.add),
       ...Array.from(forms.encoded, encoded.add),
