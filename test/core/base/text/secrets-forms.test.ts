@@ -1,5 +1,6 @@
 /** The forms in which a known value may stand in a text. */
 import test from 'ava'
+import { redactedAsRead } from '../../../../core/base/words/as-read.js'
 import { guarding } from '../../../support/guarding.js'
 import { isLinear } from '../../../support/linear.js'
 
@@ -123,6 +124,7 @@ test('secrets-21: a phrase is known with any blanks and line ends between its wo
     `in${phrase.replace(' ', '\n')}`,
   ])
     t.is(redact(text), text)
+  t.is(redactedAsRead(`&lt; ${phrase.replaceAll(' ', '&nbsp;')} &gt;`, redact), '&lt; [redacted] &gt;')
   const { redact: redactPlain } = guarding('solid-Key-77')
   t.is(redactPlain('solid-\nKey-77'), 'solid-\nKey-77')
 })
