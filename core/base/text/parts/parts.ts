@@ -8,7 +8,7 @@ import { entriesBelow } from './entries.js'
 import { entriesOf, isStructured, membersOf } from './members.js'
 import { pairsIn, pairsOfLines } from './pairs.js'
 import { inAddress, inHeader, insideOf, textInBase64 } from './shapes.js'
-import { isEverybodys, isSecretValue, isTelling, valuesOfSeveral, type Named } from './told.js'
+import { isEverybodys, isSecretValue, isTelling, isWords, valuesOfSeveral, type Named } from './told.js'
 
 /** Lines that are read, and parts that are known, of one value: keys and certificates of a server have fewer. */
 const [mostRead, mostLines, mostValues] = [2_000, 500, 200]
@@ -21,8 +21,10 @@ const begin = /-----BEGIN [A-Z0-9 ]+-----$/u
 /** Also a short one, as the last of a key is. */
 const keyLine = /^[A-Za-z0-9+/_-]{6,}={0,2}$/u
 const word = /^[A-Z]?[a-z]+$/u
-/** A program with flags, as `curl -u me:x h`. */
+/** A program with flags, as `curl -u me:x h`. What stands behind one may be a word of any meaning. */
 const hasFlags = /^[ \t]*[\w./$-][^\r\n]{0,1000}[ \t]--?[A-Za-z]/u
+const inFlags = (line: string): string[] =>
+  hasFlags.test(line) ? secretsInCommand(line).filter((value) => !isWords(value)) : []
 
 interface Found {
   readonly lines: Set<string>
@@ -59,7 +61,7 @@ const takePair = (pair: Named, { levels }: Place, into: Found): void => {
 const readLine = (line: string, place: Place, into: Found): readonly Named[] => {
   const pairs = pairsIn(line)
   for (const pair of pairs) takePair(pair, place, into)
-  add([...inAddress(line), ...inHeader(line), ...(hasFlags.test(line) ? secretsInCommand(line) : [])], into)
+  add([...inAddress(line), ...inHeader(line), ...inFlags(line)], into)
   if (pairs.length === 0) add(secretsInCode(line), into)
   return pairs
 }

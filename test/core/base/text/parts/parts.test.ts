@@ -321,6 +321,7 @@ test('secrets-21: each of several values under one name is known, and what YAML,
   const command =
     'curl -H "Authorization: Bearer kettle-one9" -H "Accept: application/json9" -u bob:kettle-two9 https://h.example/path9'
   knows(t, command, 'kettle-one9', 'kettle-two9')
+  knowsNot(t, 'mysql -u root -p database-name', 'database-name', 'root')
   knowsNot(t, command, 'application/json9', 'https://h.example/path9', 'Accept')
 })
 
