@@ -1,4 +1,5 @@
 import { pino } from 'pino'
+import { redactedAsRead } from '../words/as-read.js'
 import { redactedTo } from '../words/redacted-to.js'
 import type { Secrets } from './secrets.js'
 import { causeOf, isError, messageOf, nameOf, placesOf, stackOf, thrownText } from './thrown.js'
@@ -6,7 +7,7 @@ import { visible, visibleBlock, visibleLine } from './visible.js'
 
 /**
  * One line per fact. Levels as in pino. Never put a secret, a token or a body into a line; known secret values are
- * redacted anyway.
+ * redacted anyway, also as they are read.
  */
 export interface Log {
   debug(fact: string, details?: Readonly<Record<string, unknown>>): void
@@ -85,7 +86,7 @@ const prettyLine = ({
 
 export const createLog = ({ level, format, secrets, write }: LogOptions): Log => {
   const shape = (line: string): string => (format === 'json' ? line : prettyLine(JSON.parse(line)))
-  const destination = { write: (line: string): void => write(visible(secrets.redact(shape(line)))) }
+  const destination = { write: (line: string): void => write(visible(redactedAsRead(shape(line), secrets.redact))) }
   const describe = describing(secrets.redact)
   const logger = pino(
     {

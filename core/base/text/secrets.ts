@@ -1,14 +1,16 @@
 import path from 'node:path'
 import { assert } from '../assert.js'
 import { isWhole } from './known/borders.js'
+import { folded } from './known/folded.js'
 import { formsOf } from './known/forms.js'
 import { placedAmongGaps, withoutGaps } from './known/gaps.js'
 import { shortestValue } from './known/kin.js'
 import { createKnownValues } from './known/known-values.js'
-import { allOf, replaced, type Span } from './known/spans.js'
+import { allOf, replaced } from './known/spans.js'
 import { partsOf } from './parts/parts.js'
 import { withoutTokens } from './short-lived.js'
 import { atOnce, type Portions } from '../turns.js'
+import { asWritten, type Span } from '../words/reading.js'
 
 /**
  * Secret values by name. They live in `secrets/`, flags or the environment, and never appear in logs, events, errors or
@@ -32,8 +34,9 @@ export interface Secrets {
   /**
    * Adds a value of six characters or more to what every log line and problem is redacted for: as it is, with either
    * end of line, in JSON and JSON in JSON, in a URL or a form, in hex, and in base64 also as a part of more, these two
-   * with white space and colons amid them too; and its parts that are secret by themselves (`parts/`). The answer lets
-   * it go again: a value that was guarded twice must be let go twice.
+   * with white space and colons amid them too; a phrase with whatever blanks and line ends between its words; and its
+   * parts that are secret by themselves (`parts/`). The answer lets it go again: a value that was guarded twice must be
+   * let go twice.
    */
   guard(value: string): () => void
   /** The text with every known secret value, and every short-lived token, replaced by `[redacted]`. */
@@ -70,15 +73,17 @@ const othersMayRead = 0o077
 const mostBytes = 64 * 1024
 
 export const createSecrets = ({ disk, root, unwritten }: SecretsOptions): Secrets => {
-  const [written, encoded, words] = [createKnownValues(), createKnownValues(), createKnownValues(isWhole)]
+  const [written, encoded] = [createKnownValues(), createKnownValues()]
+  const [words, phrases] = [createKnownValues(isWhole), createKnownValues(isWhole)]
   const folder = path.join(root, 'secrets')
   const guard = (value: string): (() => void) => {
     if (value.length < shortestValue) return () => {}
-    const forms = formsOf(value, partsOf(value))
+    const forms = formsOf(partsOf(value))
     const undo = [
       ...Array.from(forms.written, written.add),
       ...Array.from(forms.encoded, encoded.add),
       ...Array.from(forms.words, words.add),
+      ...Array.from(forms.phrases, phrases.add),
     ]
     return () => undo.forEach((letGo) => letGo())
   }
@@ -137,6 +142,10 @@ export const createSecrets = ({ disk, root, unwritten }: SecretsOptions): Secret
     if (solid.length < text.length) {
       const inSolid = yield* allOf(encoded.spans(solid))
       found.push(yield* allOf(placedAmongGaps(text, inSolid)))
+    }
+    if (!phrases.isEmpty()) {
+      const reading = yield* folded(text)
+      found.push(asWritten(reading, yield* allOf(phrases.spans(reading.text))))
     }
     return withoutTokens(replaced(text, found.flat(), mark), mark)
   }

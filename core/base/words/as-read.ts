@@ -1,95 +1,96 @@
 /** Secrets in the texts of others, which may be written otherwise than they are known. */
+import { differences, type Difference } from './differences.js'
+import { escapes, escapesOfCode, escapesOfMail } from './escapes.js'
+import { asWritten, type Read, type Reading, type Span } from './reading.js'
+import { left, seen, seenBehindEscape, seenRubbedOut, short } from './unseen.js'
 
-/** What steers a terminal, and signs without a shape. Line ends and tabs are seen. */
-const unseen = new RegExp(
-  [
-    '\u001b\\[[0-?]*[ -/]*[@-~]',
-    '\u001b\\][^\u0007\u001b]*(?:\u0007|\u001b\\\\)',
-    '[^\\P{C}\\t\\n\\r]',
-    '[\\p{Default_Ignorable_Code_Point}\\p{Zl}\\p{Zp}]',
-  ].join('|'),
-  'gu',
-)
-const seen = (text: string): string => text.replaceAll(unseen, '')
-
-/** As a terminal shows it, where a backspace takes the sign before it away. */
-const rubbedOut = (text: string): string => {
-  if (!text.includes('\b')) return text
-  const kept: string[] = []
-  for (const sign of text)
-    if (sign === '\b') kept.pop()
-    else kept.push(sign)
-  return kept.join('')
+/** Who reads a text: what is not seen goes first, and behind each reading of escapes. */
+interface Reader {
+  readonly unseen: readonly Read[]
+  readonly escapes: Read
 }
-
-/** Of ASCII one by one: most of them are, and bytes in a row cost much more. */
-const ascii = /(?:%|(?<!\\)\\x)([0-7][0-9a-f])/giu
-const bytes = /(?:%[89a-f][0-9a-f])+/giu
-/** Behind another backslash it is the text of an escape: the next reading has it. */
-const units = /(?<!\\)\\u([0-9a-f]{4})/giu
-const signOf = (_: string, hex: string): string => String.fromCharCode(parseInt(hex, 16))
-
-const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
-const entities = /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7}|x[0-9a-f]{1,6}));/giu
-const entity = (whole: string, name?: string, digits = ''): string => {
-  if (name !== undefined) return named[name.toLowerCase()] ?? whole
-  const code = Number(digits.replace(/^x/iu, '0x'))
-  return code <= 0x10ffff ? String.fromCodePoint(code) : whole
-}
-/** Of signs, as JSON, shells and programs write them: `\/`, `\"`, `\ `. Before a letter it means something else. */
-const backslashes = /\\([ -/:-@[-`{-~])/gu
-
-/** As whoever it is meant for reads it: escapes of URLs, JSON, shells and HTML resolved, without what is not seen. */
-const asRead = (text: string): string =>
-  seen(
-    seen(text)
-      .replaceAll(bytes, (percents) => Buffer.from(percents.replaceAll('%', ''), 'hex').toString())
-      .replaceAll(units, signOf)
-      .replaceAll(ascii, signOf)
-      .replaceAll(entities, entity)
-      .replaceAll(backslashes, '$1'),
-  )
+const most: Reader = { unseen: [seen], escapes }
+/** Others read otherwise than most what has this in it, as it is written or at a reading. */
+const others: readonly (Reader & { readonly odd: RegExp })[] = [
+  {
+    odd: new RegExp(`=(?:[0-9A-F]{2}|\\r?\\n)|${short}`, 'u'),
+    unseen: [seenBehindEscape],
+    escapes: escapesOfMail,
+  },
+  { odd: new RegExp(`\\u0008|\\\\b|${left}`, 'u'), unseen: seenRubbedOut, escapes: escapesOfCode },
+]
 
 /** Escapes of escapes: a URL in a URL, JSON in JSON. */
-const mostReadings = 3
-/** A text as it is read, and read again, without the secrets that stand in it so; undefined if none does. */
-const redactedWithin = (text: string, safe: string, redact: (text: string) => string): string | undefined => {
-  let [read, before, found]: [string, string, string | undefined] = [text, safe, undefined]
-  for (let reading = 0; reading < mostReadings; reading += 1) {
-    const next = asRead(read)
-    if (next === before) return found
-    read = redact(next)
-    before = read
-    if (read !== next) found = read
-  }
-  return found
+const mostReadings = 4
+
+type Redact = (text: string) => string
+interface Look {
+  readonly redact: Redact
+  /** What was looked at as it is read: it may be the same to several. */
+  readonly looked: Set<string>
+  readonly found: Difference[]
 }
 
-/** The text as it is read, without the secrets that stand in it in disguise; undefined if none does. */
-const undisguised = (text: string, redact: (text: string) => string): string | undefined =>
-  redactedWithin(text, text, redact) ?? redactedWithin(rubbedOut(text), text, redact)
-
-/** Between words, and between lines. */
-const cuts = [/(\s+)/u, /([\r\n]+)/u]
-/** Each is read by itself. */
-const mostPieces = 10_000
-/** The same, with nothing changed but the words, or else the lines, that have one; undefined if that leaves some. */
-const undisguisedInPlace = (text: string, redact: (text: string) => string): string | undefined => {
-  for (const cut of cuts) {
-    const pieces = text.split(cut)
-    if (pieces.length > mostPieces) continue
-    const found = pieces.map((piece) => undisguised(piece, redact) ?? piece).join('')
-    if (undisguised(found, redact) === undefined) return found
-  }
-  return undefined
+const lookAt = (layers: readonly Reading[], { redact, looked, found }: Look): void => {
+  const text = layers.at(-1)?.text ?? ''
+  if (looked.has(text)) return
+  looked.add(text)
+  const safe = redact(text)
+  if (safe === text) return
+  const all = differences(text, safe)
+  const spans = layers.toReversed().reduce<readonly Span[]>(
+    (placed, layer) => asWritten(layer, placed),
+    all.map(({ span }) => span),
+  )
+  for (const [at, span] of spans.entries()) found.push({ span, mark: all[at]?.mark ?? '' })
 }
+
+/** The text at each reading, as far as it is another one. */
+const readAs = ({ unseen, escapes: read }: Reader, text: string, look: Look): readonly string[] => {
+  const layers: Reading[] = []
+  for (let reading = 0; reading <= mostReadings; reading += 1) {
+    const before = layers.length
+    for (const step of reading === 0 ? unseen : [read, ...unseen]) {
+      const layer = step(layers.at(-1)?.text ?? text)
+      if (layer.edits.length > 0) layers.push(layer)
+    }
+    if (layers.length > before) lookAt(layers, look)
+    else if (reading > 0) break
+  }
+  return layers.map((layer) => layer.text)
+}
+
+const replaced = (text: string, found: readonly Difference[]): string => {
+  let [made, copied] = ['', 0]
+  for (const { span, mark } of found.toSorted((a, b) => a.span[0] - b.span[0])) {
+    const [begin, end] = span
+    if (begin >= copied) made += text.slice(copied, begin) + mark
+    copied = Math.max(copied, end)
+  }
+  return made + text.slice(copied)
+}
+
+/** The text without the secrets that stand in it in disguise. */
+const undisguised = (text: string, redact: Redact): string => {
+  const look: Look = { redact, looked: new Set([text]), found: [] }
+  const texts = [text, ...readAs(most, text, look)]
+  for (const reader of others) if (texts.some((each) => reader.odd.test(each))) readAs(reader, text, look)
+  return look.found.length === 0 ? text : replaced(text, look.found)
+}
+
+/** What overlapped a secret may be one, too. */
+const mostRounds = 3
 
 /**
- * The text redacted; where a secret stands in it in disguise, such as with `%2D` for its dash, a sign amid it that
- * nobody sees or one that a backspace takes away, its word is as it is read: or else its line, or all of the text.
+ * The text redacted; a secret that stands in it in disguise, such as with `%2D` for its dash, a sign amid it that
+ * nobody sees or one that a backspace takes away, is replaced as it is written, and the rest stays as it was.
  */
-export const redactedAsRead = (text: string, redact: (text: string) => string): string => {
-  const safe = redact(text)
-  const read = undisguised(safe, redact)
-  return read === undefined ? safe : (undisguisedInPlace(safe, redact) ?? read)
+export const redactedAsRead = (text: string, redact: Redact): string => {
+  let safe = redact(text)
+  for (let round = 0; round < mostRounds; round += 1) {
+    const left = undisguised(safe, redact)
+    if (left === safe) break
+    safe = left
+  }
+  return safe
 }

@@ -1,8 +1,11 @@
 /** The forms in which a known value may stand in a text. */
 import { isRandom } from '../../words/bare-secrets.js'
+import { phrasesOf } from './folded.js'
 
 /** What of a value is secret by itself. */
 export interface Parts {
+  /** The value, and what it is without blanks and quotes around it. */
+  readonly wholes: readonly string[]
   /** Lines of a key. */
   readonly lines: ReadonlySet<string>
   /** What names tell of, or what looks secret whatever it is called. */
@@ -66,13 +69,17 @@ const wrappedLinesOf = (value: string): string[] => {
 
 const asText = (text: string): string[] => (plain.test(text) ? [text] : writtenOf(text))
 
-/** As it is written, and encoded, with or without gaps; and what stands only at the borders of words. */
-export const formsOf = (value: string, { lines, values }: Parts) => {
-  const all = [...endingsOf(value)]
+/**
+ * As it is written, and encoded, with or without gaps; what stands only at the borders of words; and phrases, which are
+ * looked for in a folded text.
+ */
+export const formsOf = ({ wholes, lines, values }: Parts) => {
+  const all = wholes.flatMap((whole) => [...endingsOf(whole)])
   const [solid, words] = [[...values].filter(isRandom), [...values].filter((part) => !isRandom(part))]
   return {
     written: new Set([...[...all, ...solid].flatMap(asText), ...lines]),
-    encoded: new Set([...[...all, ...values].flatMap(encodingsOf), ...wrappedLinesOf(value)]),
+    encoded: new Set([...[...all, ...values].flatMap(encodingsOf), ...wholes.flatMap(wrappedLinesOf)]),
     words: new Set(words.flatMap(asText)),
+    phrases: new Set(phrasesOf([...wholes, ...values])),
   }
 }

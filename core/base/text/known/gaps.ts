@@ -3,7 +3,8 @@
  * blanks or colons.
  */
 import type { Portions } from '../../turns.js'
-import type { Span, Spans } from './spans.js'
+import type { Span } from '../../words/reading.js'
+import type { Spans } from './spans.js'
 
 /** Code units that are read in one go. */
 const portion = 64 * 1024

@@ -12,6 +12,7 @@ export interface KnownValues {
   add(value: string): () => void
   /** Where values stand in the text; those that overlap are one. */
   spans(text: string): Spans
+  isEmpty(): boolean
 }
 
 /** Places that are looked at in one go, and those of them where a value may begin. */
@@ -68,5 +69,5 @@ export const createKnownValues = (fits: Fits = () => true): KnownValues => {
     }
     if (end > 0) yield [begin, end]
   }
-  return { add, spans }
+  return { add, spans, isEmpty: heads.isEmpty }
 }

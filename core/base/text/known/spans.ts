@@ -1,8 +1,7 @@
 /** Parts of a text that something stands in instead. */
 import type { Portions } from '../../turns.js'
+import type { Span } from '../../words/reading.js'
 
-/** Code units of a text: the first one, and the first one behind. */
-export type Span = readonly [begin: number, end: number]
 /** Spans in order as they are found, and between them undefined where others are served. */
 export type Spans = Generator<Span | undefined, void, undefined>
 

@@ -4,8 +4,8 @@ import { readShell } from '../../words/shell-words.js'
 import { entryName, memberName, type Named } from './told.js'
 
 const name = '(?<name>\\.?[A-Za-z_][\\w.-]{0,100})'
-/** YAML may have a tag behind it. */
-const sign = '[ \\t]{0,8}(?:=>|:=|[:=])[ \\t]{0,8}(?:![\\w/.-]{0,60}[ \\t]{1,8})?'
+/** YAML may have a tag and an anchor behind it. */
+const sign = '[ \\t]{0,8}(?:=>|:=|[:=])[ \\t]{0,8}(?:[!&][\\w!/.:-]{0,60}[ \\t]{1,8}){0,2}'
 const key = `["']?${name}["']?${sign}`
 /** A group looked at ahead is not given back sign by sign: a long line takes linear time. */
 const bare = '(?=(?<bare>[^\\s"\',;(){}[\\]]{1,4096}))\\k<bare>(?=["\']?[ \\t]{0,8}(?:[,;}#]|$))'
@@ -18,6 +18,12 @@ const assignment = new RegExp(
 const ofLine = new RegExp(
   `^[-\\s]*(?:(?:export|set|const|let|var)[ \\t]+)?${name}${sign}(?<rest>[^\\s"'].*?)[,;]?$`,
   'gu',
+)
+/** `set -gx NAME x` and `setenv NAME x`, as fish and csh have them. */
+const ofSet = new RegExp(
+  '^\\s*(?:set(?:[ \\t]{1,8}-{1,2}[A-Za-z-]{1,20}){1,8}|setenv)[ \\t]{1,8}(?<name>[A-Za-z_]\\w{0,100})[ \\t]{1,8}' +
+    `(?:"(?<double>(?:[^"\\\\]|\\\\.)+)"|'(?<single>[^']+)'|(?<rest>[^\\s"'].*?))[ \\t]*;?$`,
+  'gsu',
 )
 /** `names: [x, "y"]` and `names: { one: x }`. */
 const several = new RegExp(`(?<![\\w.$-])${key}(?:\\[(?<list>[^[\\]{}]+)\\]|\\{(?<map>[^[\\]{}]+)\\})`, 'gu')
@@ -48,8 +54,12 @@ const inShell = (line: string): Named[] => {
   return commands.length === 1 ? (commands[0] ?? []).flatMap((word) => allIn(word, variable)) : []
 }
 
-export const pairsIn = (line: string): readonly Named[] =>
-  /[:=]/u.test(line) ? [...allIn(line, assignment), ...allIn(line, ofLine), ...inSeveral(line), ...inShell(line)] : []
+export const pairsIn = (line: string): readonly Named[] => [
+  ...allIn(line, ofSet),
+  ...(/[:=]/u.test(line)
+    ? [...allIn(line, assignment), ...allIn(line, ofLine), ...inSeveral(line), ...inShell(line)]
+    : []),
+]
 
 const quoted = new RegExp(
   `^[ \\t]*(?:-[ \\t]+)?(?:export[ \\t]+)?${key}(?:"(?<double>(?:[^"\\\\]|\\\\.)+)"|'(?<single>[^']+)')`,

@@ -1,14 +1,14 @@
 /** What of a value is secret by itself: programs write line by line, files anew, and of a header the token alone. */
 import { isRandom } from '../../words/bare-secrets.js'
 import { secretsInCommand } from '../../words/in-arguments.js'
-import { secretsInCode } from '../../words/in-code.js'
+import { secretsInCode, unescaped } from '../../words/in-code.js'
 import type { Parts } from '../known/forms.js'
 import { shortestValue } from '../known/kin.js'
 import { entriesBelow } from './entries.js'
-import { isStructured, membersOf } from './members.js'
+import { entriesOf, isStructured, membersOf } from './members.js'
 import { pairsIn, pairsOfLines } from './pairs.js'
 import { inAddress, inHeader, insideOf, textInBase64 } from './shapes.js'
-import { isEverybodys, isSecretValue, isTelling, type Named } from './told.js'
+import { isEverybodys, isSecretValue, isTelling, isWords, valuesOfSeveral, type Named } from './told.js'
 
 /** Lines that are read, and parts that are known, of one value: keys and certificates of a server have fewer. */
 const [mostRead, mostLines, mostValues] = [2_000, 500, 200]
@@ -21,6 +21,10 @@ const begin = /-----BEGIN [A-Z0-9 ]+-----$/u
 /** Also a short one, as the last of a key is. */
 const keyLine = /^[A-Za-z0-9+/_-]{6,}={0,2}$/u
 const word = /^[A-Z]?[a-z]+$/u
+/** A program with flags, as `curl -u me:x h`. What stands behind one may be a word of any meaning. */
+const hasFlags = /^[ \t]*[\w./$-][^\r\n]{0,1000}[ \t]--?[A-Za-z]/u
+const inFlags = (line: string): string[] =>
+  hasFlags.test(line) ? secretsInCommand(line).filter((value) => !isWords(value)) : []
 
 interface Found {
   readonly lines: Set<string>
@@ -39,6 +43,7 @@ const take = ({ called, value }: Named, into: Found): void => {
   const isSecret = isSecretValue(called, value)
   if (isSecret) add([value], into)
   if (isSecret || isTelling(called)) add(insideOf(value), into)
+  add(valuesOfSeveral(called, value), into)
   add(inAddress(value), into)
 }
 
@@ -56,7 +61,7 @@ const takePair = (pair: Named, { levels }: Place, into: Found): void => {
 const readLine = (line: string, place: Place, into: Found): readonly Named[] => {
   const pairs = pairsIn(line)
   for (const pair of pairs) takePair(pair, place, into)
-  add([...inAddress(line), ...inHeader(line)], into)
+  add([...inAddress(line), ...inHeader(line), ...inFlags(line)], into)
   if (pairs.length === 0) add(secretsInCode(line), into)
   return pairs
 }
@@ -95,9 +100,21 @@ const readText = (text: string, place: Place, into: Found): void => {
 const first = (texts: Iterable<string>, most: number): ReadonlySet<string> =>
   new Set([...texts].filter(({ length }) => length >= shortestValue).slice(0, most))
 
+/** A value without blanks around it, and without the quotes that it was copied with. */
+const bareOf = (value: string): string => {
+  const bare = value.trim()
+  return /^(?:"[^"\\]*(?:\\.[^"\\]*)*"|'[^']*')$/su.test(bare) ? unescaped(bare).trim() : bare
+}
+
 export const partsOf = (value: string): Parts => {
-  const found: Found = { lines: new Set(), values: new Set(insideOf(value.trim())) }
-  readText(value, { called: '', levels: mostNested }, found)
+  const bare = bareOf(value)
+  const found: Found = { lines: new Set(), values: new Set(insideOf(bare)) }
+  add(
+    entriesOf(bare).filter((entry) => isSecretValue('secrets[]', entry)),
+    found,
+  )
+  readText(bare, { called: '', levels: mostNested }, found)
   const values = [...found.values].filter((part) => part !== value && !isEverybodys(part))
-  return { lines: first(found.lines, mostLines), values: first(values, mostValues) }
+  const wholes = bare === value || isEverybodys(bare) ? [value] : [value, bare]
+  return { wholes, lines: first(found.lines, mostLines), values: first(values, mostValues) }
 }

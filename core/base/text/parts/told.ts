@@ -62,12 +62,24 @@ export const isSecretValue = (called: string, value: string): boolean =>
   value.length >= shortestValue &&
   (looksKnown(value) || (tells(called, value) && !saysItsName(bare(called), value) && !reference.test(value)))
 
+/** Each of several values under one name: `TOKENS=x,y`, `Cookie: a=x; b=y`. */
+export const valuesOfSeveral = (called: string, value: string): readonly string[] =>
+  /(?:(?:key|token|password|secret)s|cookies?)$/iu.test(called)
+    ? valuesNamed(called, value).filter((each) => each !== value && isSecretValue(singleOf(called), each))
+    : []
+/** As an entry of a list is called: a word is none. */
+const singleOf = (called: string): string => `${called.replace(/s$/iu, '')}${many}`
+
 /** Numbers are counts where a name only ends in `token`; one that is called a password is one. */
 export const isSecretNumber = (called: string): boolean =>
   /(?:pass(?:word|wd|phrase|code)?|pwd|pin|otp|secret)$/iu.test(singular(called))
 
 /** What an entry of a list is called. */
 export const entryName = (called: string): string => (isTelling(called) ? called : `${called}${many}`)
+
+/** Where a name and its value are two members. */
+export const isNameMember = (own: string): boolean => /^(?:name|key|variable)$/iu.test(own)
+export const isValueMember = (own: string): boolean => /^value$/iu.test(own)
 
 /** What says something of secrets, or of whom they are for. */
 const field = new RegExp(

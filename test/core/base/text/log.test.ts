@@ -49,6 +49,30 @@ test('runtime-23: a known secret is never printed: not in the fact, a detail, an
   }
 })
 
+test('secrets-25: what was thrown with a secret in disguise is logged without it, as the JSON or the line that it is', async (t) => {
+  const secret = 'Rdy-9xPlum_77"Kettle'
+  for (const format of ['json', 'pretty'] as const)
+    for (const form of [
+      'Rdy%2D9xPlum_77%22Kettle',
+      'Rdy-9xPlum_77&quot;Kettle',
+      'Rdy-9x\u001b(B\u200bPlum_77"Kettle',
+      'Rdy-9xz\bPlum_77"Kettle',
+    ]) {
+      const { log, lines, secrets } = await open(format)
+      secrets.guard(secret)
+      log.error('failed', { error: new Error(`amid "a\\d" ${form} \u001b[1m`), why: form })
+      const [line = ''] = lines
+      t.false(/Rdy|Plum|Kettle/u.test(line), line)
+      if (format === 'json') t.like(JSON.parse(line), { why: '[redacted]', error: { type: 'Error' } })
+      t.true(
+        line.includes(
+          format === 'json' ? 'amid \\"a\\\\d\\" [redacted] \\u001b[1m' : 'amid "a\\d" [redacted] \\u001b[1m',
+        ),
+        line,
+      )
+    }
+})
+
 test('runtime-24: what steers a terminal is shown, and neither a fact nor a detail can begin a line that looks like one of ours', async (t) => {
   for (const format of ['json', 'pretty'] as const) {
     const { log, lines } = await open(format)

@@ -1,5 +1,6 @@
 /** The forms in which a known value may stand in a text. */
 import test from 'ava'
+import { redactedAsRead } from '../../../../core/base/words/as-read.js'
 import { guarding } from '../../../support/guarding.js'
 import { isLinear } from '../../../support/linear.js'
 
@@ -98,4 +99,41 @@ test('secrets-21: long texts of gaps are read in portions and in linear time', (
     const redact = (size: number): void => void secrets.redact(part.repeat(size))
     t.true(isLinear(redact, 300_000), part)
   }
+})
+
+test('secrets-21: a phrase is known with any blanks and line ends between its words, and a letter with its marks apart', (t) => {
+  const phrase = 'correct horse "Bättery" staple'
+  const [redact, parted] = [redacting(phrase), phrase.normalize('NFD')]
+  const between = ['  ', '\u00a0', '\n', '\r\n   ', '\t', '\\n', '\\\\r\\\\n']
+  const forms = [parted, ...between.flatMap((blank) => [phrase, parted].map((one) => one.replaceAll(' ', blank)))]
+  for (const form of forms) {
+    t.is(
+      redact(`it is  (${form}).\n\n\u00a0e\u0301nd`),
+      'it is  ([redacted]).\n\n\u00a0e\u0301nd',
+      JSON.stringify(form),
+    )
+    t.is(redacting(parted)(`it is ${form}.`), 'it is [redacted].')
+  }
+  t.is(redacting(`[a]\npassword = ${phrase}\n`)(`x ${phrase.replaceAll(' ', '\n')}`), 'x [redacted]')
+  t.is(redacting('한국어-열쇠-7')(`x ${'한국어-열쇠-7'.normalize('NFD')}`), 'x [redacted]')
+  const cut = `${'x'.repeat(64 * 1024 - 3)} ${phrase.replace(' ', ' \n '.repeat(50))}`
+  t.is(redact(cut), `${'x'.repeat(64 * 1024 - 3)} [redacted]`, 'also where one portion ends')
+  for (const text of [
+    'correct\nhorses "Bättery" staple',
+    'correcthorse "Bättery" staple',
+    `in${phrase.replace(' ', '\n')}`,
+  ])
+    t.is(redact(text), text)
+  t.is(redactedAsRead(`&lt; ${phrase.replaceAll(' ', '&nbsp;')} &gt;`, redact), '&lt; [redacted] &gt;')
+  const { redact: redactPlain } = guarding('solid-Key-77')
+  t.is(redactPlain('solid-\nKey-77'), 'solid-\nKey-77')
+})
+
+test('secrets-21: texts of blanks and marks are read in linear time where phrases are known', (t) => {
+  const redact = redacting('correct horse "Bättery" staple')
+  for (const part of [' ', '\n ', '\\n', '\\', 'a\u0308', '\u0308\u0323', '\u1100', '\u1100\u1161\u11a8', 'correct\n'])
+    t.true(
+      isLinear((size) => void redact(part.repeat(size)), 200_000),
+      JSON.stringify(part),
+    )
 })

@@ -264,6 +264,67 @@ export A_TOKEN=zone-11a B_TOKEN=ztwo-12a
   knowsNot(t, json, 'service_account')
 })
 
+test('secrets-21: a value is known without the blanks and the quotes that it was copied with, and each text of a list', (t) => {
+  for (const value of [' kettle-one9 \n', '"kettle-one9"', "'kettle-one9'\r\n", ' "kettle-one9" '])
+    t.is(redacting(value)('it is (kettle-one9).'), 'it is ([redacted]).', value)
+  t.is(redacting(JSON.stringify('two "words" of it'))('two "words" of it'), '[redacted]')
+  knows(t, '"Bearer kettle-two9"', 'kettle-two9')
+  knows(t, '["kettle-one9", "kettle-two9"]', 'kettle-one9', 'kettle-two9')
+  knowsNot(t, '["read-only", "production", "/etc/kettle9"]', 'read-only', 'production', '/etc/kettle9')
+  knowsNot(t, '["kettle-one9", {"mode": "kettle-two9"}]', 'kettle-one9', 'kettle-two9')
+  knowsNot(t, '" password "', 'password')
+})
+
+test('secrets-21: a value is told by a name that stands in another member or line of its entry', (t) => {
+  const list = [
+    { name: 'API_KEY', value: 'kettle-one9' },
+    { name: 'MODE', value: 'kettle-mode9' },
+    { Value: 'hunterword', Key: 'DB_PASSWORD' },
+    { name: 'api_token', description: 'kettle-text9', value: 'required' },
+    { name: 'Authorization', value: 'Bearer kettle-two9' },
+  ]
+  knows(t, JSON.stringify(list), 'kettle-one9', 'hunterword', 'kettle-two9')
+  knowsNot(t, JSON.stringify(list), 'kettle-mode9', 'kettle-text9', 'required', 'API_KEY', 'api_token')
+  const yaml = `env:
+  - name: API_KEY
+    value: "kettle-one9"
+  - name: MODE
+    value: kettle-mode9
+- key: DB_PASSWORD
+  value: hunterword
+`
+  knows(t, yaml, 'kettle-one9', 'hunterword')
+  knowsNot(t, yaml, 'kettle-mode9', 'API_KEY', 'DB_PASSWORD')
+})
+
+test('secrets-21: each of several values under one name is known, and what YAML, fish and commands have', (t) => {
+  for (const value of [
+    'A=b\nTOKENS="kettle-one9 kettle-two9"',
+    'TOKENS=kettle-one9,kettle-two9\nA=b',
+    'API_KEYS=kettle-one9;kettle-two9',
+  ])
+    knows(t, value, 'kettle-one9', 'kettle-two9')
+  knowsNot(t, 'A=b\nTOKENS="access-one refresh"', 'access-one', 'refresh')
+  knows(t, 'Cookie: sid=kettle-one9; theme=dark-blue', 'kettle-one9')
+  knowsNot(t, 'Cookie: sid=kettle-one9; theme=dark-blue', 'dark-blue', 'theme')
+  const yaml =
+    'password: !!str kettle-one9\nsecret: &b kettle-two9\ntoken: !!str &c "kettle-three9"\nmode: &d kettle-four9\n'
+  knows(t, yaml, 'kettle-one9', 'kettle-two9', 'kettle-three9')
+  knowsNot(t, yaml, 'kettle-four9')
+  knows(
+    t,
+    'set -x MODE dark-9\nset -gx API_TOKEN kettle-one9\nsetenv DB_PASSWORD "kettle-two9"\n',
+    'kettle-one9',
+    'kettle-two9',
+  )
+  knowsNot(t, 'set -x MODE dark-9\nset -gx API_TOKEN kettle-one9\n', 'dark-9', 'API_TOKEN')
+  const command =
+    'curl -H "Authorization: Bearer kettle-one9" -H "Accept: application/json9" -u bob:kettle-two9 https://h.example/path9'
+  knows(t, command, 'kettle-one9', 'kettle-two9')
+  knowsNot(t, 'mysql -u root -p database-name', 'database-name', 'root')
+  knowsNot(t, command, 'application/json9', 'https://h.example/path9', 'Accept')
+})
+
 test('secrets-21: a long value of one line is read in linear time', (t) => {
   for (const part of [
     'a=',
@@ -284,6 +345,12 @@ test('secrets-21: a long value of one line is read in linear time', (t) => {
     'a="\n',
     'QUFB',
     '- ',
+    'a -u b:c ',
+    'set -g A ',
+    "'\\",
+    '- name: a\n  value: b\n',
+    'a: !b &c ',
+    'TOKENS=a,b;',
   ]) {
     for (const end of ['', '\n']) {
       const guard = (size: number): void => void guarding(`${end}${part.repeat(size)}${end}`)

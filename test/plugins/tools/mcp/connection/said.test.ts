@@ -1,6 +1,7 @@
 import test from 'ava'
 import { createSaid } from '../../../../../plugins/tools/mcp/connection/said.js'
 import { shownReason } from '../../../../../plugins/tools/mcp/connection/failure.js'
+import { visibleLine } from '../../../../../core/plugin.js'
 import { across, holdsPiece, redactCanary } from '../../../../support/canaries.js'
 import { guarding } from '../../../../support/guarding.js'
 
@@ -49,4 +50,10 @@ test('mcp-38, secrets-21: of a secret of several lines that a server writes no l
     pieces.filter((piece) => piece !== null && [said.last(), ...logged].some((text) => text.includes(piece))),
     [],
   )
+})
+
+test('secrets-25: a sign that a backspace takes away hides no secret in why a server failed', (t) => {
+  const { redact } = guarding('Rdy-9xPlum_77Kettle')
+  for (const amid of ['z\b', 'z\u001b[1m\b', '\u001b(B'])
+    t.is(shownReason(visibleLine(`refused: Rdy-9x${amid}Plum_77Kettle, sorry`), redact), 'refused: [redacted], sorry')
 })
