@@ -2,6 +2,7 @@
 import test from 'ava'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { seal, unseal } from '../../../../core/state/format/sealed.js'
 import type { Manifest } from '../../../../core/state/format/manifest.js'
 import { turned } from '../../../../core/state/partitions/partitions.js'
@@ -108,4 +109,29 @@ test('a partition begins where the newest is due and has something, and behind o
     3000,
     'stamps never go back',
   )
+})
+
+test('state-31: the tables of a partition that gets no more become one', async (t) => {
+  const root = tempRoot(t)
+  const life = await openKept(root)
+  const write = async (): Promise<void> => {
+    await life.write()
+    await life.checkpoint()
+    for (let turns = 0; turns < 50; turns += 1) await setImmediate()
+  }
+  const tablesIn = (wanted: number): number | undefined =>
+    manifestIn(root)?.collections['kept_notes']?.tables.filter(({ part }) => part === wanted).length
+  for (let n = 0; n < 5; n += 1) await write()
+  t.is(tablesIn(1), 5, 'more may come')
+  const first = life.notes.ids('all', 'all')
+  life.pass(1)
+  for (let looks = 0; looks < 50 && tablesIn(1) !== 1; looks += 1) await write()
+  t.is(tablesIn(1), 1)
+  t.deepEqual(life.notes.ids('all', 'all').slice(0, 5), first)
+  const seen = viewKept(life)
+  await life.close()
+  t.deepEqual((await verifyKept(root)).findings, [])
+  const again = await openKept(root)
+  t.deepEqual(viewKept(again), seen)
+  await again.close()
 })
