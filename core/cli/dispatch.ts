@@ -17,7 +17,7 @@ import { withDaemon, withScratch, type ShortDaemon } from './root/near-daemon.js
 import { urlOfHolder } from './root/place.js'
 import { readJson, readSecret } from './secret-input.js'
 import { errors } from './told/errors.js'
-import { either, unknownCommand } from './told/unknown-command.js'
+import { either, isSlip, unknownCommand } from './told/unknown-command.js'
 import { callOf, neededForm } from './help.js'
 
 export interface Line {
@@ -58,13 +58,8 @@ export const findCommand = ({ words, flags }: Omit<Arguments, 'again'>, commands
   const [found] = commands
     .filter((command) => matches(words, command))
     .toSorted((a, b) => b.path.length - a.path.length)
-  if (found !== undefined) {
-    const isSurplus = words.length > found.path.length && (found.args ?? []).length === 0
-    const goesOn = commands.some(({ path }) => path.length > found.path.length && matches(path, found))
-    if (isSurplus && goesOn) throw unknownCommand(words, commands)
-    return found
-  }
-  refuseStrangeFlags(flags, commands)
+  if (found !== undefined && !isSlip(words, found, commands)) return found
+  if (found === undefined) refuseStrangeFlags(flags, commands)
   throw unknownCommand(words, commands)
 }
 

@@ -94,3 +94,13 @@ export const unknownCommand = (words: readonly string[], commands: readonly Name
   const hint = meant.length === 0 ? known : `; did you mean ${either(meant)}?`
   return errors.command_unknown({ details: { command: all, hint } })
 }
+
+/** True of more words than a command takes that others go on from: one of those was meant. */
+export const isSlip = (
+  words: readonly string[],
+  { path: found, args = [] }: Pick<Command, 'path' | 'args'>,
+  commands: readonly Named[],
+): boolean =>
+  words.length > found.length &&
+  args.length === 0 &&
+  commands.some(({ path }) => path.length > found.length && found.every((word, at) => path[at] === word))

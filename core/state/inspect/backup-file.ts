@@ -29,7 +29,8 @@ export const writeBackupFile = (disk: Disk, folder: string, file: BackupFile): P
   disk.replace(join(folder, backupFileName), seal(file))
 
 /**
- * Throws `backup_absent` or `backup_incomplete` where there is none, `backup_damaged` where it is not as it was written.
+ * Throws `backup_absent` or `backup_incomplete` where there is none, and `backup_damaged` where it is not as it was
+ * written.
  */
 export const readBackupFile = (disk: Disk, folder: string): BackupFile => {
   const path = join(folder, backupFileName)

@@ -162,6 +162,7 @@ const retry = defineCommand({
     },
     ...following,
   },
+  fields: followingFields,
   run: async (input) => {
     const { client, args, flags } = input
     const { provider } = flags

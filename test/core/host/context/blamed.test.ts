@@ -81,7 +81,7 @@ const table: readonly (readonly [
   ['a metric', /must be numbers/u, ({ request }) => request('GET', '/metrics')],
   ['a derivation profile', /what came of the derivation/u, derives],
   ['a normaliser of assets', /is no file/u, brings],
-  ['a reply plugin', /how the attempt ended/u, sends],
+  ['a reply plugin', /what it returned is wrong: type/u, sends],
   ['a model provider', /type must be one of/u, (daemon) => runs(daemon, 'hello'), { provider: 'nothing' }],
 ]
 
