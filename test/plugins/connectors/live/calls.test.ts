@@ -83,8 +83,10 @@ test('live-4: a call that hangs or throws is cut off, and an end of all cuts off
         signal.addEventListener('abort', () => void (aborted = true))
       }),
   )
+  const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20))
+  await turn()
   clock.leap(10_001)
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  await turn()
   t.true(aborted)
   clock.leap(2001)
   t.deepEqual(await hangs, { type: 'later' })
