@@ -134,7 +134,11 @@ const run = async (args: readonly string[]): Promise<number> => {
   return bare ? runServe(line) : runClient(args)
 }
 
+/** What failed has failed, also where nobody reads why. */
+let hasFailed = false
+
 const told = (error: unknown): number => {
+  hasFailed = true
   const { text, code } = explain(error, outputOf(process.argv.slice(2)))
   printError(text)
   return code
@@ -163,6 +167,6 @@ export const main = (): void => {
     .then((code) => {
       // What is left is written for as long as its reader likes.
       if (isPrinting()) process.removeAllListeners('SIGINT')
-      afterPrinting(() => ending ?? exit(isUnread ? 0 : code))
+      afterPrinting(() => ending ?? exit(isUnread && !hasFailed ? 0 : code))
     })
 }

@@ -6,7 +6,7 @@ import { codeOf } from '../base/text/thrown.js'
 import { visible } from '../base/text/visible.js'
 import { isFile, isLostTerminal, writeWhole } from '../state/disk/descriptors.js'
 
-const standardOutput = 1
+const [standardOutput, standardError] = [1, 2]
 let toFile: boolean | undefined
 
 /** Of a file that takes only a part of a text Node says nothing. */
@@ -118,8 +118,9 @@ export const readHidden = async (prompt: string, most: number): Promise<Buffer> 
 
 export const isTerminal = (): boolean => process.stderr.isTTY
 
-/** What reads along is gone: a program such as `head`, or the terminal. */
-const gone: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EIO', 'EBADF'])
+/** What reads along is gone: a program such as `head`, or the terminal. A disk that fails is none of these. */
+const isGone = (fd: number, error: unknown): boolean =>
+  ['EPIPE', 'ECONNRESET'].includes(codeOf(error) ?? '') || isLostTerminal(fd)
 
 export interface OutputEnds {
   /** Nobody reads what is printed any more. */
@@ -130,13 +131,12 @@ export interface OutputEnds {
 
 export const watchOutput = ({ onReaderGone, onUnwritten }: OutputEnds): void => {
   process.stdout.on('error', (error) => {
-    const code = codeOf(error)
-    if (gone.has(code)) onReaderGone()
-    else onUnwritten(code ?? error.message)
+    if (isGone(standardOutput, error)) onReaderGone()
+    else onUnwritten(codeOf(error) ?? error.message)
   })
   // What is told of the work may be lost: the work goes on.
   process.stderr.on('error', (error) => {
-    if (gone.has(codeOf(error))) onReaderGone()
+    if (isGone(standardError, error)) onReaderGone()
   })
 }
 

@@ -37,5 +37,7 @@ test('command-line-47: a file that takes nothing, or only a part, is told, and t
 })
 
 test('command-line-47: a reader that has enough is no fault', async (t) => {
+  const refused = await shell('{ holdfast runs list --base-url http://127.0.0.1:9 2>&1; echo $? >&3; } 3>&2 | true')
+  t.is(refused.err, '1\n', 'what failed has failed, also where nobody reads why')
   t.deepEqual(await shell('holdfast --help | head -1 > /dev/null; exit ${PIPESTATUS[0]}'), { code: 0, err: '' })
 })
