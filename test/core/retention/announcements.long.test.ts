@@ -17,6 +17,11 @@ const hours = async (daemon: Stand, count: number): Promise<void> => {
 const announcedIn = async (daemon: Stand): Promise<any> =>
   (await statusOf(daemon)).health.warnings.find(({ code }: any) => code === 'retention_announced')
 
+const untilAnnounced = async (daemon: Stand): Promise<void> => {
+  for (let tries = 0; tries < 1000 && (await announcedIn(daemon)) === undefined; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
 test('retention-8: the first fall of a kind is told a week before in status and log, then it falls by itself', async (t) => {
   const daemon = await stand(t, weekOfRuns)
   await openSession(daemon)
@@ -63,8 +68,7 @@ test('retention-8: a start under another policy tells soon what it will let fall
   const second = await startTestDaemon(t, { root, clock, config: { retention: weekOfRuns } })
   clock.leap(15_000)
   const daemon = { ...second, clock }
-  for (let tries = 0; tries < 1000 && (await announcedIn(daemon)) === undefined; tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  await untilAnnounced(daemon)
   t.like(await announcedIn(daemon), { related_id: 'runs' })
   t.is((await second.request('GET', `/v1/runs/${one}`)).status, 200)
 })
@@ -85,8 +89,7 @@ test('retention-8: what is to fall at a start is told until it falls, ten minute
   const daemon = { ...second, clock }
   clock.leap(15_000)
   const kindNow = async () => (await statusOf(daemon)).retention.kinds.runs
-  for (let tries = 0; tries < 1000 && (await announcedIn(daemon)) === undefined; tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  await untilAnnounced(daemon)
   t.like(await announcedIn(daemon), { related_id: 'runs' })
   t.is((await kindNow()).falls_at_ms, falls_at_ms)
   t.is((await second.request('GET', `/v1/runs/${one}`)).status, 200)
