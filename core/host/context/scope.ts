@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { createPassing } from '../../base/memory/passing.js'
 import { isPromise } from './faults.js'
 
 /** Everything a plugin registered, undone in reverse order, and the work that it has under way. */
@@ -21,8 +22,8 @@ export interface Scope {
 export const createScope = (onFault: (error: unknown) => void): Scope => {
   const controller = new AbortController()
   setMaxListeners(0, controller.signal)
-  const undos = new Set<() => void | Promise<void>>()
-  const works = new Set<Promise<unknown>>()
+  const undos = createPassing<() => void | Promise<void>>()
+  const works = createPassing<Promise<unknown>>()
   let closing: Promise<void> | undefined
   let closed = false
   let ended = false
@@ -37,19 +38,18 @@ export const createScope = (onFault: (error: unknown) => void): Scope => {
     }
   }
   const track = (work: Promise<unknown>): void => {
-    works.add(work)
-    const forget = (): void => void works.delete(work)
+    const forget = works.add(work)
     work.then(forget, forget)
   }
   const unwind = async (): Promise<void> => {
     closed = true
     controller.abort()
-    for (const undo of [...undos].toReversed()) {
+    for (const undo of undos.values().toReversed()) {
       const work = run(undo)
       if (work !== undefined) await work
     }
     undos.clear()
-    while (works.size > 0) await Promise.allSettled(works)
+    while (works.size > 0) await Promise.allSettled(works.values())
     ended = true
   }
   return {
@@ -61,10 +61,9 @@ export const createScope = (onFault: (error: unknown) => void): Scope => {
       return ended
     },
     own: (undo) => {
-      const entry = (): void | Promise<void> => undo()
-      if (closed) track(Promise.resolve(run(entry)))
-      else undos.add(entry)
-      return () => undos.delete(entry)
+      if (!closed) return undos.add(undo)
+      track(Promise.resolve(run(undo)))
+      return () => {}
     },
     track,
     close: () => (closing ??= unwind()),

@@ -8,6 +8,7 @@ import type { Auth } from '../access/auth.js'
 import { httpErrors } from '../errors.js'
 import { admitIngress } from '../access/ingress.js'
 import { readIdempotencyKey, readInput, readPairs, readParams, readQuery, type Intake } from './input.js'
+import { isGone, RequestInput } from './request-input.js'
 import type { OriginPolicy } from '../access/origin.js'
 import { problemAnswer, send, type Answer } from './reply.js'
 import { sendBytes } from './bytes-answer.js'
@@ -15,7 +16,6 @@ import {
   committedValue,
   type BytesReply,
   type Route,
-  type RouteInput,
   type StreamReply,
   type SubjectCaller,
 } from '../routes/route.js'
@@ -54,8 +54,6 @@ export interface Exchange {
   /** Answers with a problem. */
   refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void
 }
-
-type AnyInput = RouteInput<unknown, unknown, unknown>
 
 export const createExchange = (options: ExchangeOptions): Exchange => {
   const { table, auth, origins, streams, unsent, intake, watch, leaving, log, redact, onFault, answered } = options
@@ -164,14 +162,12 @@ const settle = async (work: () => Promise<unknown>, durable: () => Promise<void>
   }
 }
 
-const noHashes: AnyInput['hashes'] = new Map()
-
 interface Reading extends Pick<ExchangeOptions, 'auth' | 'leaving' | 'intake'> {
   readonly found: Found
   readonly caller: SubjectCaller<unknown>
 }
 interface Read {
-  readonly input: AnyInput | undefined
+  readonly input: RequestInput | undefined
   readonly cursor: bigint | undefined
 }
 const readAll = async (
@@ -188,28 +184,15 @@ const readAll = async (
   const idempotencyKey = readIdempotencyKey(request, route)
   const read = await readInput(request, { route, verify: admitted?.verify }, intake)
   if (read === undefined) return { input: undefined, cursor }
-  const { release } = read
-  let { body, hashes } = read
-  let controller: AbortController | undefined
-  const input: AnyInput = {
+  const input = new RequestInput({
+    ...read,
     params,
     query,
-    get body() {
-      return body
-    },
-    get hashes() {
-      return hashes
-    },
     idempotencyKey,
     caller: admitted === undefined ? caller : { ...caller, subject: admitted.subject },
-    get signal() {
-      return (controller ??= abortOnEnd(response, leaving)).signal
-    },
-    release() {
-      ;[body, hashes] = [undefined, noHashes]
-      release()
-    },
-  }
+    response,
+    leaving,
+  })
   return { input, cursor }
 }
 
@@ -218,32 +201,6 @@ const takeCursor = (request: IncomingMessage, pairs: Map<string, string>): bigin
   pairs.delete('cursor')
   const header = request.headers['last-event-id']
   return readCursor(typeof header === 'string' ? header : undefined, query)
-}
-
-/** A response in line behind another is never told that the connection has gone. */
-const isGone = ({ destroyed, req: { socket } }: ServerResponse): boolean => destroyed || socket.destroyed
-
-/**
- * Aborts when the client goes away or the daemon begins to stop. A client that sends nothing more may still read or may
- * have gone, which looks the same: so it is answered at once.
- */
-const abortOnEnd = (response: ServerResponse, leaving: AbortSignal): AbortController => {
-  const { socket } = response.req
-  const controller = new AbortController()
-  const abort = (): void => controller.abort()
-  const end = (): void => {
-    leaving.removeEventListener('abort', abort)
-    socket.off('end', abort)
-    for (const from of [response, socket]) from.off('close', end)
-    if (!response.writableFinished) abort()
-  }
-  if (leaving.aborted || isGone(response) || socket.readableEnded) abort()
-  else {
-    socket.once('end', abort)
-    leaving.addEventListener('abort', abort, { once: true })
-    for (const from of [response, socket]) from.once('close', end)
-  }
-  return controller
 }
 
 type Body = NonNullable<Answer['body']>

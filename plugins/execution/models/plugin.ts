@@ -4,6 +4,7 @@ import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.j
 import { RuntimeSections, Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { activeModelSetting } from './active-model.js'
 import { createHolds } from './bounds/kept-holds.js'
+import { toldReadiness } from './bounds/taken-readiness.js'
 import { createPaceMetrics } from './pace-metrics.js'
 import { ModelProviders, Models, RouteBackends } from './contract.js'
 import { configuredRoutes } from './configured-routes.js'
@@ -75,7 +76,7 @@ export default definePlugin({
     ctx.onStart(() => {
       isAllHere = true
       for (const { route_id, connection } of models.list()) {
-        const { state, ...why } = connection.readiness()
+        const { state, ...why } = toldReadiness(connection.readiness())
         if (state !== 'ok') ctx.log.warn('model route is not ready', { route_id, state, ...why })
       }
     })

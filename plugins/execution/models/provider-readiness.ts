@@ -13,6 +13,7 @@ import {
   type Warning,
 } from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
+import { toldReadiness } from './bounds/taken-readiness.js'
 import { heldModels } from './routes.js'
 import { routeCapabilityFields, type ModelRoute, type Models, type Readiness } from './contract.js'
 
@@ -51,7 +52,7 @@ const describe = (models: Models, route: ModelRoute) => {
     capabilities: { ...capabilities },
     active,
     ...(auth_ref !== undefined && { auth_ref }),
-    ...connection.readiness(),
+    ...toldReadiness(connection.readiness()),
     ...(held.length > 0 && { held: held.map((one) => ({ ...one })) }),
     ...(waiting > 0 && { waiting_calls: waiting }),
   }

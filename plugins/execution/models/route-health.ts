@@ -8,7 +8,7 @@ import { frozenRequest, takenEvent } from './bounds/foreign-connection.js'
 import { readEvents } from './bounds/event-stream.js'
 import type { StreamWatch } from './bounds/patient-reader.js'
 import { createStreamBounds, type StreamBounds } from './bounds/stream-bounds.js'
-import { correctPlugin, takenReadiness, type ProviderOf } from './bounds/taken-readiness.js'
+import { correctPlugin, takenReadiness, toldReadiness, type ProviderOf } from './bounds/taken-readiness.js'
 import { takenUsage } from './bounds/usage.js'
 import type { RouteWords } from './file/route-words.js'
 import type { ProviderMember } from './route-config.js'
@@ -31,8 +31,8 @@ export interface Watch extends Omit<StreamWatch, 'broke'>, ProviderOf {
 
 const inItsPlace = (readiness: Readiness, { key, base_url }: RouteWords): Readiness => {
   const { code } = readiness
-  if (code === 'credential_missing' || code === 'credential_refused') return { ...readiness, action: key }
-  return code === 'base_url_missing' ? { ...readiness, action: base_url } : readiness
+  if (code === 'credential_missing' || code === 'credential_refused') return { ...toldReadiness(readiness), action: key }
+  return code === 'base_url_missing' ? { ...toldReadiness(readiness), action: base_url } : readiness
 }
 
 const lengthOfJson = (value: Json | undefined): number => (value === undefined ? 0 : JSON.stringify(value).length)

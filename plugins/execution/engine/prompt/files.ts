@@ -33,6 +33,19 @@ const widest = 4
 const hasFile = ({ content }: ModelMessage): boolean =>
   content.some((part) => 'file' in part && part.file !== undefined)
 
+/**
+ * How many messages of a conversation are known to have none: its array comes again with more at its end, and what is
+ * in it does not change.
+ */
+const without = new WeakMap<readonly ModelMessage[], number>()
+
+const nameFile = (messages: readonly ModelMessage[]): boolean => {
+  const fresh = messages.slice(without.get(messages))
+  if (fresh.some(hasFile)) return true
+  without.set(messages, messages.length)
+  return false
+}
+
 const wordsOf = async (assets: Assets, { id }: AttachmentRef): Promise<{ text: string; whole: boolean }> => {
   const opened = await assets.open(id, 'text')
   try {
@@ -116,7 +129,7 @@ export const createFiles = (assets: () => Assets | undefined): ShownFiles => {
   }
   return {
     async show(request, { images, signal }) {
-      if (!request.messages.some(hasFile)) return { request, done: () => {} }
+      if (!nameFile(request.messages)) return { request, done: () => {} }
       const { places, bytes } = images ? newestPictures(request.messages) : { places: undefined, bytes: 0 }
       const done = await room.take(bytes, signal)
       try {

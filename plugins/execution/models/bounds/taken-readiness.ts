@@ -7,7 +7,7 @@ export interface Readiness {
   readonly state: 'ok' | 'warning' | 'error'
   readonly code: string
   readonly message: string
-  readonly action?: string
+  readonly action?: string | undefined
 }
 
 const Answer = open({
@@ -45,17 +45,35 @@ interface Asked extends ProviderOf {
 }
 
 /** Every run asks and few need the words: redacted where they are read. */
-const readinessOf = ({ state, code, message, action }: Readiness, redact: (text: string) => string): Readiness => {
-  const told = {
-    state,
-    code,
-    get message() {
-      return takenWords(message, redact)
-    },
+class TakenReadiness implements Readiness {
+  readonly state: Readiness['state']
+  readonly code: string
+  readonly #words: Pick<Readiness, 'message' | 'action'>
+  readonly #redact: Asked['redact']
+
+  constructor({ state, code, ...words }: Readiness, redact: Asked['redact']) {
+    this.state = state
+    this.code = code
+    this.#words = words
+    this.#redact = redact
   }
-  if (action === undefined) return told
-  return Object.defineProperty(told, 'action', { enumerable: true, get: () => takenWords(action, redact) })
+
+  get message(): string {
+    return takenWords(this.#words.message, this.#redact)
+  }
+
+  get action(): string | undefined {
+    return this.#words.action && takenWords(this.#words.action, this.#redact)
+  }
 }
+
+/** All of it as plain data. */
+export const toldReadiness = ({ state, code, message, action }: Readiness): Readiness => ({
+  state,
+  code,
+  message,
+  ...(action !== undefined && { action }),
+})
 
 const take = (answer: unknown, { plugin, redact, isOfOthers }: Asked): Readiness => {
   // Nobody waits for it, whatever comes of it.
@@ -63,9 +81,9 @@ const take = (answer: unknown, { plugin, redact, isOfOthers }: Asked): Readiness
   const { action = '', ...told } = taken(Answer, answer, { most: mostBytes })
   // Codes of the daemon's own are asked for with every run, and are words of its code.
   if (isOfOthers && redact(told.code) !== told.code) throw fault('what it returned is wrong: code holds a secret')
-  if (action !== '') return readinessOf({ ...told, action }, redact)
-  if (told.state === 'ok') return readinessOf(told, redact)
-  return readinessOf(
+  if (action !== '') return new TakenReadiness({ ...told, action }, redact)
+  if (told.state === 'ok') return new TakenReadiness(told, redact)
+  return new TakenReadiness(
     { ...told, action: `See what the documentation of the plugin ${plugin} says of ${told.code}.` },
     redact,
   )

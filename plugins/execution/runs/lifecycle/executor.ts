@@ -1,6 +1,6 @@
 /** Who runs when: one run per session, a limit for all, sessions in turn. */
 import type { Boards } from '../../../media/boards/contract.js'
-import { tellFailure, within, thrownText, type HostView } from '../../../../core/plugin.js'
+import { createPassingByKey, tellFailure, within, thrownText, type HostView } from '../../../../core/plugin.js'
 import type { Interception } from '../../interception/contract.js'
 import type { ReservedKey } from '../record/origin.js'
 import { editRun } from './run-changes.js'
@@ -70,7 +70,7 @@ interface Active {
 
 export const createExecutor = (context: RunContext, engine: RunEngine): Executor => {
   const { config, store } = context
-  const active = new Map<string, Active>()
+  const active = createPassingByKey<Active>()
   /** Runs that run already and wait for a place. */
   const resuming: string[] = []
   /** Sessions whose first queued run may start. */
@@ -139,10 +139,10 @@ export const createExecutor = (context: RunContext, engine: RunEngine): Executor
     },
     async end() {
       open = undefined
-      const executing = [...active.keys()]
+      const executing = active.keys()
       // What they wait for is work of others, which ends as well.
       for (const run_id of lending.lent()) active.get(run_id)?.execution.abort()
-      await endAll(context, active)
+      await endAll(context, active.values())
       await release(context, [...executing, ...resuming])
     },
   }
@@ -195,13 +195,12 @@ const startNext = (context: RunContext, session_id: string, again: () => void): 
   return started
 }
 
-const endAll = async ({ clock, config }: RunContext, active: ReadonlyMap<string, Active>): Promise<void> => {
-  if (active.size === 0) return
-  const left = [...active]
-  for (const [, { execution }] of left) execution.finish()
-  const ended = Promise.all(left.map(([, { done }]) => done))
+const endAll = async ({ clock, config }: RunContext, left: readonly Active[]): Promise<void> => {
+  if (left.length === 0) return
+  for (const { execution } of left) execution.finish()
+  const ended = Promise.all(left.map(({ done }) => done))
   await within(clock, config.drain_ms, ended)
-  for (const [, { execution }] of left) execution.abort()
+  for (const { execution } of left) execution.abort()
   await within(clock, config.stop_grace_ms, ended)
 }
 
