@@ -1,6 +1,7 @@
 /** Deadlines and signals of many requests: one timer for each length of time, one listener for each signal. */
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../../base/clock.js'
+import { createPassing, type Passing } from '../../base/memory/passing.js'
 
 export interface Deadlines {
   /** Calls once after `ms`. Returns the cancel function. */
@@ -10,12 +11,13 @@ export interface Deadlines {
 interface Deadline {
   readonly at: number
   readonly end: () => void
+  leave: () => void
 }
 
 /** Deadlines of one length, and so in order. */
 interface Lane {
   readonly ms: number
-  readonly waiting: Set<Deadline>
+  readonly waiting: Passing<Deadline>
   cancel: () => void
 }
 
@@ -33,38 +35,39 @@ export const createDeadlines = (clock: Pick<Clock, 'after' | 'elapsed'>): Deadli
   }
   /** The timer may be that of one that is gone: then the next one is waited for. */
   const pass = (lane: Lane): void => {
-    for (const deadline of lane.waiting) {
+    for (const deadline of lane.waiting.values()) {
       const left = deadline.at - clock.elapsed()
       if (left > 0) return arm(lane, left)
-      lane.waiting.delete(deadline)
+      deadline.leave()
       deadline.end()
     }
     forgetEmpty(lane)
   }
   const open = (ms: number): Lane => {
-    const lane: Lane = { ms, waiting: new Set(), cancel: () => {} }
+    const lane: Lane = { ms, waiting: createPassing(), cancel: () => {} }
     lanes.set(ms, lane)
     return lane
   }
   return {
     after(ms, end) {
       const lane = lanes.get(ms) ?? open(ms)
-      const deadline = { at: clock.elapsed() + ms, end }
-      lane.waiting.add(deadline)
+      const deadline: Deadline = { at: clock.elapsed() + ms, end, leave: () => {} }
+      deadline.leave = lane.waiting.add(deadline)
       if (lane.waiting.size === 1) arm(lane, ms)
       return () => {
-        if (lane.waiting.delete(deadline)) forgetEmpty(lane)
+        deadline.leave()
+        forgetEmpty(lane)
       }
     },
   }
 }
 
-const watched = new WeakMap<AbortSignal, Set<() => void>>()
+const watched = new WeakMap<AbortSignal, Passing<() => void>>()
 
-const watch = (signal: AbortSignal): Set<() => void> => {
-  const ends = new Set<() => void>()
+const watch = (signal: AbortSignal): Passing<() => void> => {
+  const ends = createPassing<() => void>()
   setMaxListeners(0, signal)
-  signal.addEventListener('abort', () => [...ends].forEach((end) => end()), { once: true })
+  signal.addEventListener('abort', () => ends.values().forEach((end) => end()), { once: true })
   watched.set(signal, ends)
   return ends
 }
@@ -72,6 +75,5 @@ const watch = (signal: AbortSignal): Set<() => void> => {
 /** Calls once when the signal aborts. Any number of requests may share one. Returns the cancel function. */
 export const onAbort = (signal: AbortSignal, end: () => void): (() => void) => {
   const ends = watched.get(signal) ?? watch(signal)
-  ends.add(end)
-  return () => void ends.delete(end)
+  return ends.add(end)
 }

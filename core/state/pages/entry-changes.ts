@@ -49,7 +49,7 @@ export class EntryChanges implements PageChanges {
         const count = end - start
         const text = entryText(owner, first + start, texts.slice(start, end))
         const location = await page.add(text, { records: count, open: 0 })
-        this.#rows.push(entryRow(owner, { ...location, first: first + start, count }))
+        this.#rows.push(entryRow(owner, { first: first + start, count, ...location }))
       }
     }
     return [{ part: target.part, rows: extentRows(this.#rows) }]

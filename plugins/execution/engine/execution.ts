@@ -113,7 +113,7 @@ export const changeLazily = (execution: Execution, apply: Apply): void => {
 
 /** Has the execution say what it is at until the end is called. */
 export const begin = ({ steps, context }: Execution, what: Omit<RunStep, 'since_ms'>): (() => void) => {
-  const step = { ...what, since_ms: context.clock.now() }
+  const step = { since_ms: context.clock.now(), ...what }
   steps.add(step)
   return () => void steps.delete(step)
 }

@@ -31,7 +31,8 @@ export interface Watch extends Omit<StreamWatch, 'broke'>, ProviderOf {
 
 const inItsPlace = (readiness: Readiness, { key, base_url }: RouteWords): Readiness => {
   const { code } = readiness
-  if (code === 'credential_missing' || code === 'credential_refused') return { ...toldReadiness(readiness), action: key }
+  if (code === 'credential_missing' || code === 'credential_refused')
+    return { ...toldReadiness(readiness), action: key }
   return code === 'base_url_missing' ? { ...toldReadiness(readiness), action: base_url } : readiness
 }
 

@@ -30,9 +30,9 @@ interface Collected extends Gathered {
 
 export const createAnswer = (asked: Asked, newId: () => string): Answer => {
   const so: Collected = {
-    ...beginGathering(),
     blocks: new Map(),
     used: undefined,
+    ...beginGathering(),
   }
   return eventAnswer(so, {
     take: (event) => takeEvent(so, event, asked),

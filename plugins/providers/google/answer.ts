@@ -38,7 +38,7 @@ export interface AnswerOptions {
 }
 
 export const createAnswer = (asked: Asked, { newId, onlyOneCall }: AnswerOptions): Answer => {
-  const so: Collected = { ...beginGathering(), blocks: [], grounding: beginGrounding(), used: undefined }
+  const so: Collected = { blocks: [], grounding: beginGrounding(), used: undefined, ...beginGathering() }
   return eventAnswer(so, {
     take: (event) => takeEvent(so, event, asked),
     end() {

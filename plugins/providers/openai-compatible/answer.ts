@@ -32,11 +32,11 @@ interface Collected extends Gathered {
 
 export const createAnswer = (asked: Asked, newId: () => string): Answer => {
   const so: Collected = {
-    ...beginGathering(),
     said: [],
     calls: undefined,
     usage: undefined,
     cites: new Map(),
+    ...beginGathering(),
   }
   return {
     take(data) {

@@ -36,7 +36,7 @@ export interface Making {
 }
 
 export const createAnswer = (asked: Asked, making: Making): Answer => {
-  const so: Collected = { ...beginGathering(), items: new Map(), usage: undefined }
+  const so: Collected = { items: new Map(), usage: undefined, ...beginGathering() }
   return eventAnswer(so, {
     take: (event) => takeEvent(so, event, asked),
     end: () =>
