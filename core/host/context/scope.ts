@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { createPassing } from '../../base/memory/passing.js'
+import { Transients } from '../../base/memory/transients.js'
 import { isPromise } from './faults.js'
 
 /** Everything a plugin registered, undone in reverse order, and the work that it has under way. */
@@ -22,8 +22,8 @@ export interface Scope {
 export const createScope = (onFault: (error: unknown) => void): Scope => {
   const controller = new AbortController()
   setMaxListeners(0, controller.signal)
-  const undos = createPassing<() => void | Promise<void>>()
-  const works = createPassing<Promise<unknown>>()
+  const undos = new Transients<() => void | Promise<void>>()
+  const works = new Transients<Promise<unknown>>()
   let closing: Promise<void> | undefined
   let closed = false
   let ended = false

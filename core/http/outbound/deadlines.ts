@@ -1,7 +1,7 @@
 /** Deadlines and signals of many requests: one timer for each length of time, one listener for each signal. */
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../../base/clock.js'
-import { createPassing, type Passing } from '../../base/memory/passing.js'
+import { Transients } from '../../base/memory/transients.js'
 
 export interface Deadlines {
   /** Calls once after `ms`. Returns the cancel function. */
@@ -17,7 +17,7 @@ interface Deadline {
 /** Deadlines of one length, and so in order. */
 interface Lane {
   readonly ms: number
-  readonly waiting: Passing<Deadline>
+  readonly waiting: Transients<Deadline>
   cancel: () => void
 }
 
@@ -44,7 +44,7 @@ export const createDeadlines = (clock: Pick<Clock, 'after' | 'elapsed'>): Deadli
     forgetEmpty(lane)
   }
   const open = (ms: number): Lane => {
-    const lane: Lane = { ms, waiting: createPassing(), cancel: () => {} }
+    const lane: Lane = { ms, waiting: new Transients(), cancel: () => {} }
     lanes.set(ms, lane)
     return lane
   }
@@ -62,10 +62,10 @@ export const createDeadlines = (clock: Pick<Clock, 'after' | 'elapsed'>): Deadli
   }
 }
 
-const watched = new WeakMap<AbortSignal, Passing<() => void>>()
+const watched = new WeakMap<AbortSignal, Transients<() => void>>()
 
-const watch = (signal: AbortSignal): Passing<() => void> => {
-  const ends = createPassing<() => void>()
+const watch = (signal: AbortSignal): Transients<() => void> => {
+  const ends = new Transients<() => void>()
   setMaxListeners(0, signal)
   signal.addEventListener('abort', () => ends.values().forEach((end) => end()), { once: true })
   watched.set(signal, ends)

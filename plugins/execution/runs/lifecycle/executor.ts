@@ -1,6 +1,6 @@
 /** Who runs when: one run per session, a limit for all, sessions in turn. */
 import type { Boards } from '../../../media/boards/contract.js'
-import { createPassingByKey, tellFailure, within, thrownText, type HostView } from '../../../../core/plugin.js'
+import { TransientsByKey, tellFailure, within, thrownText, type HostView } from '../../../../core/plugin.js'
 import type { Interception } from '../../interception/contract.js'
 import type { ReservedKey } from '../record/origin.js'
 import { editRun } from './run-changes.js'
@@ -70,7 +70,7 @@ interface Active {
 
 export const createExecutor = (context: RunContext, engine: RunEngine): Executor => {
   const { config, store } = context
-  const active = createPassingByKey<Active>()
+  const active = new TransientsByKey<Active>()
   /** Runs that run already and wait for a place. */
   const resuming: string[] = []
   /** Sessions whose first queued run may start. */
