@@ -7,7 +7,7 @@ import type { AnyPlugin } from './plugin/contract.js'
 
 export * from './base/schema.js'
 export * from './base/parse.js'
-export { transients } from './base/foreign/transients.js'
+export { passing } from './base/foreign/passing.js'
 export { plainCopy, plainObject } from './base/foreign/plain.js'
 export { unknownField } from './base/issue-rule.js'
 export { bytes } from './http/routes/bytes.js'

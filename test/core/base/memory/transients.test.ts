@@ -22,7 +22,10 @@ test('by key the last value counts, in the place of the first', (t) => {
   transients.set('b', 2)
   transients.set('a', 3)
   t.deepEqual([transients.size, transients.keys(), transients.values()], [2, ['a', 'b'], [3, 2]])
-  t.deepEqual([transients.get('a'), transients.has('b'), transients.get('c'), transients.has('c')], [3, true, undefined, false])
+  t.deepEqual(
+    [transients.get('a'), transients.has('b'), transients.get('c'), transients.has('c')],
+    [3, true, undefined, false],
+  )
   transients.delete('a')
   transients.delete('a')
   t.deepEqual([transients.size, transients.get('a'), transients.values()], [1, undefined, [2]])
