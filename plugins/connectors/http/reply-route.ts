@@ -183,7 +183,10 @@ export const refusedAddress = (address: string, reach: OutboundReach): string | 
   if (route === undefined) return 'must be a URL, or a JSON text with url, headers and allow_private_network'
   if (route.headers !== undefined && route.sealed_headers !== undefined)
     return 'must not have headers beside those that are sealed'
-  const refused = refusedUrl(route.url, { ...reach, allow_private_network: route.allow_private_network })
+  const refused = refusedUrl(route.url, {
+    allow_private_network: route.allow_private_network,
+    allow_cidrs: reach.allow_cidrs,
+  })
   if (refused === undefined) return refusedHeaders(route.headers ?? {})
   return refused.includes('private')
     ? `${refused} that allow_cidrs of config/http.toml had not when the daemon started`
