@@ -14,9 +14,9 @@ import { wakeOf, type ScheduleRecord } from '../record/store.js'
 export const batch = 64
 /**
  * How long one turn of the event loop fills a commit, or lets runs start: code that has just begun to run is slow, and
- * a request waits for several turns until what it saw is on the disk.
+ * a request waits for five to ten turns until what it saw is on the disk.
  */
-const sliceMs = 2
+const sliceMs = 0.5
 
 /** When schedules are looked at; `patient`: very many are due, so their runs wait for `release`. */
 export interface Look {
