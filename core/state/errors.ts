@@ -146,7 +146,7 @@ export const errors = defineErrors({
     status: 409,
     domain: 'storage',
     detail: '{path} is not an empty folder{what}.',
-    action: 'Name a folder that does not exist yet, or an empty one{remove}.',
+    action: 'Name a folder that does not exist yet or is empty; a copy that was broken off may be removed.',
   },
   target_without_folder: {
     status: 409,
