@@ -3,6 +3,7 @@
  * then flags. The only reader of the process's environment. Values arrive as
  * text from two of these and are read by the field's JSON Schema type.
  */
+import { basename } from 'node:path'
 import { defineErrors } from './errors.js'
 import { memberIn, unknownField, wrongToo } from './issue-rule.js'
 import { parseOnce, type Issue, type Parsed } from './parse.js'
@@ -16,7 +17,7 @@ import {
   type JsonObject,
 } from './schema.js'
 import { isSecretSetting } from './words/secret-names.js'
-import { nearest } from './words/nearest.js'
+import { meantName } from './text/meant-name.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 /** Flags by name; `true` for one without a value. */
@@ -169,21 +170,33 @@ export interface Judged {
   readonly beside?: readonly string[]
 }
 
-/** `; did you mean max_age?` for a field that is none. */
+/** `; did you mean max_age?` for a field that is none, or where it stands if it is one of what is around. */
 export const hintFor = ({ path, rule }: Issue, { struct, value, beside = [] }: Judged): string => {
   if (rule !== unknownField || path.length > mostHinted) return ''
   const outer = path.split('.')
   const field = outer.pop() ?? ''
-  const known = fieldNames(struct, outer, value)
-  const meant = nearest(field, outer.length === 0 ? [...known, ...beside] : known)
+  const namesAt = (depth: number): readonly string[] => [
+    ...fieldNames(struct, outer.slice(0, depth), value),
+    ...(depth === 0 ? beside : []),
+  ]
+  const above = outer.findLastIndex((_, depth) => namesAt(depth).includes(field))
+  const place = above === 0 ? 'at the top level' : `in ${outer.slice(0, above).join('.')}`
+  if (above >= 0) return `; ${field} stands ${place}, beside ${outer[above]}`
+  const meant = meantName(field, namesAt(outer.length))
   return meant === undefined ? '' : `; did you mean ${[...outer, meant].join('.')}?`
 }
+
+/** The name of a table that has all of a file in other programs: here the file itself is that table. */
+export const tableOfFile = (file: string): string => basename(file, '.toml')
 
 const refuse = (issues: readonly Issue[], given: ReadonlyMap<string, Given>, of: Sources): never => {
   const { struct, file } = of
   const [issue = { path: '', rule: 'is wrong' }, ...others] = issues
   const { path, rule: broken } = issue
-  const hint = hintFor(issue, { struct, value: file.table })
+  const hint =
+    broken === unknownField && path === tableOfFile(file.name) && isJsonObject(file.table[path])
+      ? `: the file itself is that table, so leave [${path}] out`
+      : hintFor(issue, { struct, value: file.table })
   const sourceOf = (at: string): string | undefined => given.get(at.split('.')[0] ?? '')?.source
   const rest = wrongToo(others.map((issue) => sourceOf(issue.path) ?? issue.path))
   const source = sourceOf(path)

@@ -13,29 +13,29 @@ const isInterrupted = (error: unknown): boolean =>
   isNativeError(error) && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED'
 
 /** That a service manager or a terminal that is closed asks for an end means the same. */
-const onTermination = (end: () => void) => {
-  const signals = ['SIGTERM', 'SIGHUP'] as const
-  return {
-    hear: (): void => signals.forEach((signal) => process.on(signal, end)),
-    leave: (): void => signals.forEach((signal) => process.off(signal, end)),
-  }
+const terminations = ['SIGTERM', 'SIGHUP'] as const
+
+/** Nobody listens, so that the system ends the process: a lock does too, and would wait for the work. */
+const leaveTerminations = (): (() => void) => {
+  const heard = terminations.map((signal) => [signal, process.listeners(signal)] as const)
+  for (const signal of terminations) process.removeAllListeners(signal)
+  return () => heard.forEach(([signal, listeners]) => listeners.forEach((hear) => process.on(signal, hear)))
 }
 
 interface Whole {
   readonly controller: AbortController
   readonly reason: Problem
-  readonly termination: ReturnType<typeof onTermination>
 }
 
 /** Node hears no signal while work goes on in one go: the system ends that. In a thread nobody interrupts it. */
-const inOneGo = async <R>(work: () => R, { controller, reason, termination }: Whole): Promise<R> => {
+const inOneGo = async <R>(work: () => R, { controller, reason }: Whole): Promise<R> => {
   // A signal that came before is heard now or never: who listens is another from here on. The first turn may have
   // looked for signals before it came.
   await setImmediate()
   await setImmediate()
   controller.signal.throwIfAborted()
   if (!isMainThread) return work()
-  termination.leave()
+  const hearAgain = leaveTerminations()
   try {
     return vm.runInNewContext('work()', { work }, { breakOnSigint: true, displayErrors: false })
   } catch (error) {
@@ -44,7 +44,7 @@ const inOneGo = async <R>(work: () => R, { controller, reason, termination }: Wh
     controller.abort(reason)
     throw reason
   } finally {
-    termination.hear()
+    hearAgain()
   }
 }
 
@@ -56,15 +56,13 @@ export const interruptible = async <R>(
 ): Promise<R> => {
   const [controller, reason] = [new AbortController(), errors.interrupted({ details: { stands } })]
   const abort = (): void => controller.abort(reason)
-  const termination = onTermination(abort)
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort)
-  termination.hear()
+  for (const termination of terminations) process.on(termination, abort)
   try {
-    const whole = { controller, reason, termination }
-    return await work({ signal: controller.signal, inOneGo: (reads) => inOneGo(reads, whole) })
+    return await work({ signal: controller.signal, inOneGo: (reads) => inOneGo(reads, { controller, reason }) })
   } finally {
     signal.removeEventListener('abort', abort)
-    termination.leave()
+    for (const termination of terminations) process.off(termination, abort)
   }
 }

@@ -11,6 +11,7 @@ let toFile: boolean | undefined
 
 /** Of a file that takes only a part of a text Node says nothing. */
 const writeOut = (text: string): void => {
+  if (text === '') return
   toFile ??= isFile(standardOutput)
   if (!toFile) return void process.stdout.write(text)
   try {
@@ -155,7 +156,11 @@ export const endProcess = (code: number): never => {
 /** True while a reader has not taken all of standard output. */
 export const isPrinting = (): boolean => process.stdout.writableLength > 0
 
-/** A pipe takes what is written later than an exit would leave, and a failed write is told behind it. */
+/**
+ * A pipe takes what is written later than an exit would leave, and a failed write is told behind it. Where nothing
+ * waits nothing is written: a full device refuses even that, and what was printed is whole.
+ */
 export const afterPrinting = (act: () => void): void => {
-  process.stdout.write('', () => setImmediate(act))
+  if (isPrinting()) process.stdout.write('', () => setImmediate(act))
+  else setImmediate(act)
 }

@@ -1,6 +1,6 @@
 /** What `config/retention.toml` says: how long, how many and how much is kept of each kind. */
 import path from 'node:path'
-import { errors, readLayers } from '../base/config.js'
+import { errors, readLayers, tableOfFile } from '../base/config.js'
 import {
   defaulted,
   doc,
@@ -88,13 +88,18 @@ const policyOf = (config: RetentionConfig, { kind, promise }: DeclaredKind): Kin
 
 const isInside = (folder: string, at: string): boolean => !/^\.\.(?:\/|$)/u.test(path.relative(folder, at))
 
-/** Who writes `[runs]` means a kind: no field is near it. */
+/** Who writes `[runs]` means a kind: no field is near it. What is said of a kind stands nowhere else. */
 const refuseBareKind = ({ table, lineOf }: RetentionFile): void => {
-  const fields = fieldNames(RetentionConfig, [])
+  const [fields, ofKind] = [fieldNames(RetentionConfig, []), fieldNames(KindConfig, [])]
   const isBare = (name: string): boolean =>
-    isJsonObject(table[name]) && !fields.includes(name) && nearest(name, fields) === undefined
+    isJsonObject(table[name]) &&
+    name !== tableOfFile(file) &&
+    !fields.includes(name) &&
+    nearest(name, fields) === undefined
   const bare = Object.keys(table).find(isBare)
   if (bare !== undefined) refuse(bare, `is not a known field; did you mean kinds.${bare}?`, lineOf)
+  const loose = Object.keys(table).find((name) => ofKind.includes(name))
+  if (loose !== undefined) refuse(loose, `is said of a kind: write it below its table, such as [kinds.runs]`, lineOf)
 }
 
 /** Throws `config_invalid`, which names the member that is wrong. */

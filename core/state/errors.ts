@@ -47,6 +47,12 @@ export const errors = defineErrors({
       'Name an empty folder. A state root that lost root.json gets it again by: ' +
       'holdfast state repair --state-root {path}',
   },
+  state_root_inner: {
+    status: 503,
+    domain: 'storage',
+    detail: '{path} is a folder of the state root {root}, and none itself.',
+    action: 'Name that one: --state-root {root}',
+  },
   state_root_link: {
     status: 503,
     domain: 'storage',
@@ -146,7 +152,7 @@ export const errors = defineErrors({
     status: 409,
     domain: 'storage',
     detail: '{path} is not an empty folder{what}.',
-    action: 'Name a folder that does not exist yet, or an empty one{remove}.',
+    action: 'Name a folder that does not exist yet or is empty; a copy that was broken off may be removed.',
   },
   target_without_folder: {
     status: 409,

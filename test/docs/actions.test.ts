@@ -1,6 +1,6 @@
 /** What warnings and problems tell people to do: the command lines in them are ones that there are. */
 import test from 'ava'
-import { Problem } from '../../core/base/errors.js'
+import { Problem, type ProblemSpec } from '../../core/base/errors.js'
 import { allCommands } from '../../core/cli/client-line.js'
 import { globals, parseArguments, switchesOf } from '../../core/cli/arguments.js'
 import { findCommand, givenOf } from '../../core/cli/dispatch.js'
@@ -139,26 +139,44 @@ const detailsOf = ({ type, ...call }: Node): readonly string[] | undefined => {
 const tablesOf = (code: string): readonly unknown[] =>
   errors.filter(({ value }) => value.code === code).map(({ symbol }) => symbol)
 
-test('http-6: what an action has in braces is known wherever its problem is made', (t) => {
-  const made = sources.flatMap(({ path, nodes }) =>
-    nodes.flatMap((node) => {
-      const callee = node.type === 'CallExpression' ? (node['callee'] as Node) : undefined
-      const [table, code] = ['object', 'property'].map(
-        (part) => (callee?.[part] as { name?: string } | undefined)?.name,
-      )
-      const known = code === undefined ? undefined : detailsOf(node)
-      return known === undefined ? [] : [{ where: `${path}:${node.loc?.start.line}`, table, code, known }]
-    }),
-  )
-  const faults = errors.flatMap(({ symbol, value: { code, spec } }) =>
-    [...(spec.action ?? '').matchAll(/\{(\w+)\}/gu)].flatMap(([, name = '']) =>
+/** Every problem that is made with details that can be read. */
+const made = sources.flatMap(({ path, nodes }) =>
+  nodes.flatMap((node) => {
+    const callee = node.type === 'CallExpression' ? (node['callee'] as Node) : undefined
+    const [table, code] = ['object', 'property'].map((part) => (callee?.[part] as { name?: string } | undefined)?.name)
+    const known = code === undefined ? undefined : detailsOf(node)
+    return known === undefined ? [] : [{ where: `${path}:${node.loc?.start.line}`, table, code, known }]
+  }),
+)
+
+/** Where problems are made without a detail that one of their texts has in braces. */
+const unfilled = (textIn: (spec: ProblemSpec) => string | undefined): readonly string[] =>
+  errors.flatMap(({ symbol, value: { code, spec } }) =>
+    [...(textIn(spec) ?? '').matchAll(/\{(\w+)\}/gu)].flatMap(([, name = '']) =>
       made
         .filter((one) => one.code === code && (one.table === symbol || !tablesOf(code).includes(one.table)))
         .filter(({ known }) => !known.includes(name) && !anyOf.has(`${code} ${name}`))
         .map(({ where }) => `${where} ${code} {${name}}`),
     ),
   )
-  t.deepEqual(faults, [])
+
+test('http-6: what a sentence or an action has in braces is known wherever its problem is made', (t) => {
+  t.deepEqual(
+    unfilled(({ detail }) => detail),
+    [],
+  )
+  t.deepEqual(
+    unfilled(({ action }) => action),
+    [],
+  )
+})
+
+test('http-6: what an action has in braces is a word or a part of a path, for nothing but ids and paths is filled in', (t) => {
+  const glued = errors.filter(({ value }) => /\w\{\w+\}|\{\w+\}\w/u.test(value.spec.action ?? ''))
+  t.deepEqual(
+    glued.map(({ value }) => value.code),
+    [],
+  )
 })
 
 /** Of a sentence that begins with a command line, that line: behind its first argument all words may be arguments. */

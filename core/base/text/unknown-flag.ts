@@ -1,6 +1,6 @@
 import { errors } from '../config.js'
 import type { Problem } from '../errors.js'
-import { nearest } from '../words/nearest.js'
+import { meantName } from './meant-name.js'
 
 interface Asked {
   /** With its `--help`: `serve`, or empty for the program. */
@@ -13,7 +13,7 @@ interface Asked {
 /** Nearly the same, or the beginning of one alone. */
 const meantBy = (flag: string, known: readonly string[]): string | undefined => {
   const longer = known.filter((name) => name.startsWith(`${flag}-`))
-  return nearest(flag, known) ?? (longer.length === 1 ? longer[0] : undefined)
+  return meantName(flag, known) ?? (longer.length === 1 ? longer[0] : undefined)
 }
 
 /** The refusal of a flag that is not known; it says which one was most likely meant, or where all of them stand. */

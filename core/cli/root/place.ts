@@ -52,7 +52,7 @@ export type RootPlace =
  * `goesOn` says what becomes of it where who asked does not wait for the answer.
  *
  * Through the daemon if one holds the root, or if a daemon is named and no root; directly if none does. Throws
- * `state_root_absent`, or `state_root_foreign` where there are files and no `root.json`.
+ * `state_root_absent`, or `state_root_foreign` or `state_root_inner` where there are files and no `root.json`.
  */
 export const placeOf = ({ client, flags, addressed, signal }: CommandInput): RootPlace => {
   const send = (route: string, body: JsonObject, goesOn: string): Promise<Json> =>

@@ -88,8 +88,8 @@ const checkTarget = ({ disk, to, needed }: Target): void => {
   const stat = disk.stat(to)
   const names = stat?.kind === 'folder' ? disk.list(to) : []
   if ((stat !== undefined && stat.kind !== 'folder') || names.length > 0) {
-    const [what, remove] = isBrokenOff(names) ? [': it holds a copy that was broken off', ', or remove that copy'] : []
-    throw errors.target_not_empty({ details: { path: to, what: what ?? '', remove: remove ?? '' } })
+    const what = isBrokenOff(names) ? ': it holds a copy that was broken off' : ''
+    throw errors.target_not_empty({ details: { path: to, what } })
   }
   if (disk.stat(dirname(to))?.kind !== 'folder') throw errors.target_without_folder({ details: { path: dirname(to) } })
   const { free, isOutOfFiles } = disk.space(stat === undefined ? dirname(to) : to)

@@ -8,7 +8,7 @@ import { layout, numberOf } from '../format/layout.js'
 import { checkLine, lineValue } from '../format/line.js'
 import { readManifest } from '../format/manifest.js'
 import { readWatermark } from '../format/watermark.js'
-import { absentRoot } from '../root/root-check.js'
+import { noRoot } from '../root/root-check.js'
 
 /** Files whose names only a daemon gives: segments, pages and indexes. */
 function* numberedFiles(disk: Disk, root: string): Generator<string> {
@@ -18,7 +18,7 @@ function* numberedFiles(disk: Disk, root: string): Generator<string> {
     for (const name of disk.list(folder)) if (numberOf(name) !== undefined) yield join(folder, name)
 }
 
-/** Throws `state_root_absent` or `state_root_foreign` where nothing tells that a daemon ever had this folder. */
+/** Throws `state_root_absent` or `state_root_inner` where nothing tells that a daemon ever had this folder. */
 export const checkIsRoot = (disk: Disk, root: string): void => {
   if (disk.stat(root)?.kind !== 'folder') throw errors.state_root_absent({ details: { path: root } })
   if (disk.stat(join(root, 'root.json')) !== undefined) return
@@ -27,7 +27,7 @@ export const checkIsRoot = (disk: Disk, root: string): void => {
   if (read.ok && read.manifest !== undefined) return
   if (readWatermark(disk, watermark).watermark !== undefined) return
   if (numberedFiles(disk, root).next().done !== true) return
-  throw absentRoot(root, disk)
+  throw noRoot(root, disk)
 }
 
 const idIn = (disk: Disk, file: string): string | undefined => {

@@ -60,11 +60,17 @@ interface Work {
   readonly root: string
   readonly generation: number
   readonly rootId: string
-  /** Of all that it was to do. */
   readonly done: Done
 }
+/** Actions that were done, and those that are known to be left. */
 interface Done {
   actions: number
+  left: number
+}
+
+const countDone = (done: Done): void => {
+  done.actions += 1
+  done.left -= 1
 }
 
 const manifestIn = (disk: Disk, root: string): Manifest | undefined => {
@@ -199,7 +205,7 @@ const makeLockable = async (options: RepairOptions, actions: readonly RepairActi
   for (const { kind, file } of actions)
     if (kind === 'restrict') {
       await disk.restrict(file)
-      done.actions += 1
+      countDone(done)
     }
   if (wanted === undefined || id === undefined) return
   const paths = layout(root)
@@ -213,7 +219,7 @@ const makeLockable = async (options: RepairOptions, actions: readonly RepairActi
       await moveAside({ disk, paths }, { file: wanted.file, offset: 0, rule: wanted.reason })
     const known = { root_id: id, created_at_ms, compat, generation: generation + 1 }
     await disk.replace(wanted.file, seal(createRootFacts(known, [...incompat, ...formsIn(manifest)])))
-    done.actions += 1
+    countDone(done)
   } finally {
     await guard.release()
   }
@@ -244,6 +250,7 @@ const applyAll = async (options: RepairOptions, done: Done): Promise<void> => {
     // the second look.
     for (let looks = 0; looks < 3; looks += 1) {
       const { actions } = planRepair(await look({ ...options, root }))
+      done.left = actions.length
       if (actions.length === 0) return
       await performAll({ options, root, generation, rootId: facts.root_id, done }, actions)
     }
@@ -260,7 +267,7 @@ const performAll = async (work: Work, actions: readonly RepairAction[]): Promise
     for (const action of actions) {
       interrupts.signal.throwIfAborted()
       await perform(work, action)
-      work.done.actions += 1
+      countDone(work.done)
       if (action.loss) taken.push(action)
     }
   } finally {
@@ -269,9 +276,10 @@ const performAll = async (work: Work, actions: readonly RepairAction[]): Promise
 }
 
 /** A repair that goes on finds done what was done. */
-const brokenOff = (error: unknown, { actions }: Done): unknown => {
+const brokenOff = (error: unknown, { actions, left }: Done): unknown => {
   if (!(error instanceof Problem) || error.code !== errors.interrupted.code || actions === 0) return error
-  const stands = `${count(actions, 'repair')} done, and what was done stays: repeat the command for what is left.`
+  const next = left > 0 ? 'repeat the command for what is left' : 'holdfast state verify tells whether all is clean'
+  const stands = `${count(actions, 'repair')} done, and what was done stays: ${next}.`
   return errors.interrupted({ details: { stands } })
 }
 
@@ -288,7 +296,7 @@ export const repairRoot = async (options: RepairOptions): Promise<RepairReport> 
   if (!apply || plan.actions.length === 0) return { ...plan, root, applied: false, after: before }
   const refused = refusal(plan, acceptLoss)
   if (refused !== undefined) throw refused
-  const done: Done = { actions: 0 }
+  const done: Done = { actions: 0, left: plan.actions.length }
   try {
     await makeLockable({ ...options, disk }, plan.actions, done)
     await applyAll(options, done)

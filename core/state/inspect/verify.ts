@@ -236,7 +236,7 @@ const checkOnce = (options: VerifyOptions & { readonly live: boolean }): VerifyR
 
 const mostTries = 8
 
-/** Throws `state_root_absent` or `state_root_foreign` where there is no root, else what keeps files from being read. */
+/** Throws `state_root_absent` or `state_root_inner` where there is no root, else what keeps files from being read. */
 export const verifyRoot = async (options: VerifyOptions): Promise<VerifyReport> => {
   const { root, disk, interrupts = noInterrupts } = options
   checkIsRoot(disk, root)

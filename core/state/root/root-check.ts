@@ -1,5 +1,5 @@
 /** What must be true of a folder before it is used as a state root. Looks only; changes nothing. */
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Problem } from '../../base/errors.js'
 import { errors } from '../errors.js'
 import type { Disk, FileStat } from '../disk/disk.js'
@@ -69,18 +69,41 @@ const checkType = ({ root, disk, allowNetwork }: RootCheck): void => {
     throw errors.state_root_network({ details: { path: root, type: name } })
 }
 
-/** Throws `state_root_foreign` if somebody else's files are in a folder that was never opened. */
+const rootFolders: ReadonlySet<string> = new Set([...ownFolders, ...programFolders, ...theirFolders])
+
+/** The state root that a folder is a part of. */
+const rootAround = (folder: string, disk: Disk): string | undefined => {
+  const above = dirname(folder)
+  if (above === folder) return undefined
+  const isPart = rootFolders.has(basename(folder)) && disk.stat(join(above, 'root.json')) !== undefined
+  return isPart ? above : rootAround(above, disk)
+}
+
+/** Throws `state_root_inner` for a folder of a state root. */
+const checkInner = (path: string, disk: Disk): void => {
+  const root = rootAround(path, disk)
+  if (root !== undefined) throw errors.state_root_inner({ details: { path, root } })
+}
+
+/** Throws `state_root_foreign` or `state_root_inner` if other files are in a folder that was never opened. */
 export const checkForeign = (root: string, disk: Disk): void => {
   const stranger = disk.list(root).find((name) => !beforeFirstOpen.test(name))
   // Asked after the list: who opens the root at this moment writes `root.json` before anything else that is new here.
   if (stranger === undefined || disk.stat(join(root, 'root.json')) !== undefined) return
+  checkInner(root, disk)
   throw errors.state_root_foreign({ details: { path: root, name: stranger } })
 }
 
-/** Why there is no root where no `root.json` is. Throws `state_root_foreign` if files are there. */
+/** Why there is no root where no `root.json` is. Throws `state_root_foreign` if files are there that may be of one. */
 export const absentRoot = (root: string, disk: Disk): Problem => {
   checkForeign(root, disk)
-  return errors.state_root_absent({ details: { path: root } })
+  return noRoot(root, disk)
+}
+
+/** Why there is no root where nothing tells that one ever was. */
+export const noRoot = (path: string, disk: Disk): Problem => {
+  checkInner(path, disk)
+  return errors.state_root_absent({ details: { path } })
 }
 
 const checkFile = (path: string, disk: Disk): void => {

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { readLayers, settingsOf, variableOf, type Sources } from '../../../core/base/config.js'
+import { hintFor, readLayers, settingsOf, variableOf, type Sources } from '../../../core/base/config.js'
+import { unknownField } from '../../../core/base/issue-rule.js'
 import { nearest } from '../../../core/base/words/nearest.js'
 import { array, boolean, defaulted, integer, object, optional, string } from '../../../core/base/schema.js'
 import { daemonSettings, parseBind, readSettings } from '../../../core/base/settings.js'
@@ -89,6 +90,22 @@ test('runtime-2: what is wrong is named by its source and rule, never by its val
   const wrong = { retries: 'x', eager: 1, retrys: 1, a: 1, b: 1, c: 1 }
   const all = refused({ file: { name: 'f', table: wrong }, environment: { SERVICE_PROVIDER_RETRIES: '12' } })
   t.is(all, 'SERVICE_PROVIDER_RETRIES must be at most 9; wrong too: eager, retrys, a, b and 1 more')
+})
+
+test('runtime-2: what was meant says nothing contrary, and where it stands if that is elsewhere', (t) => {
+  const struct = object({
+    max_age: optional(string()),
+    lid: optional(object({ min_size: optional(string()), rim: optional(object({})) })),
+  })
+  const hint = (path: string): string => hintFor({ path, rule: unknownField }, { struct, value: {} })
+  t.is(hint('min_age'), '')
+  t.is(hint('max_agee'), '; did you mean max_age?')
+  t.is(hint('lid.max_size'), '')
+  t.is(hint('lid.max_age'), '; max_age stands at the top level, beside lid')
+  t.is(hint('lid.rim.min_size'), '; min_size stands in lid, beside rim')
+  const file = { name: 'config/pots.toml', table: { pots: { max_age: '1d' } } }
+  const { message } = t.throws(() => readLayers(sources({ struct, file })), { code: 'config_invalid' })
+  t.is(message, 'config/pots.toml pots is not a known field: the file itself is that table, so leave [pots] out')
 })
 
 test('the result is frozen to its depth', (t) => {

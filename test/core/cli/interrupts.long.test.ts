@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { createLeapingClock } from '../../../core/testing/leaping-clock.js'
@@ -44,11 +44,18 @@ const opens = (pid: number, wanted: RegExp): boolean => {
   })
 }
 
-/** Presses Ctrl-C, which npm passes on once more, as soon as the process has a file of that name open. */
-const interrupted = async (t: ExecutionContext, amid: RegExp, ...line: string[]) => {
-  const { child, text, exited } = spawnMain(line)
+/** Starts a command, and resolves as soon as its process has a file of that name open. */
+const startedUntil = async (t: ExecutionContext, amid: RegExp, line: readonly string[]) => {
+  const started = spawnMain(line)
+  const { child, text } = started
   while (child.exitCode === null && !opens(child.pid ?? 0, amid)) await setTimeout(2)
   t.is(child.exitCode, null, `it ended before it was interrupted: ${text.out}${text.err}`)
+  return started
+}
+
+/** Presses Ctrl-C, which npm passes on once more, as soon as the process has a file of that name open. */
+const interrupted = async (t: ExecutionContext, amid: RegExp, ...line: string[]) => {
+  const { child, text, exited } = await startedUntil(t, amid, line)
   child.kill('SIGINT')
   await setTimeout(5)
   child.kill('SIGINT')
@@ -98,6 +105,28 @@ test.serial('state-35: an interrupt ends a check and a backup at once, and leave
   t.deepEqual(back, { code: 130, out: '', err: asBefore('root', restored) })
   t.false(existsSync(restored))
   t.is((await runLine('backup', 'verify', to)).code, 0)
+})
+
+test.serial('state-35: a service manager or a closed terminal ends the looks of a repair at once', async (t) => {
+  const { root, blob } = await largeRoot(t)
+  const inBlob = new RegExp(blob.slice(-64), 'u')
+  const line = ['state', 'repair', '--state-root', root, '--apply']
+  const endedBy = async (signal: 'SIGTERM' | 'SIGHUP', isAt = () => true): Promise<void> => {
+    const { child, text, exited } = await startedUntil(t, inBlob, line)
+    while (child.exitCode === null && !(isAt() && opens(child.pid ?? 0, inBlob))) await setTimeout(2)
+    child.kill(signal)
+    t.deepEqual({ ...(await exited), ...text }, { code: null, signal, out: '', err: '' })
+  }
+  await endedBy('SIGTERM')
+  await endedBy('SIGHUP')
+  const isLocked = (): boolean => existsSync(join(root, 'lock'))
+  chmodSync(root, 0o755)
+  await endedBy('SIGTERM', isLocked)
+  t.true(isLocked(), 'it was ended amid the look behind the first one')
+  chmodSync(join(root, 'data'), 0o755)
+  const again = await runLine(...line)
+  t.is(again.code, 0, again.err)
+  t.true(again.out.endsWith('The root is clean.\n'), again.out)
 })
 
 test.serial(

@@ -36,6 +36,12 @@ test('command-line-47: a file that takes nothing, or only a part, is told, and t
   t.true(readFileSync(to).length > 4096)
 })
 
+test('command-line-47: a command that printed nothing has lost nothing: its code is its own', async (t) => {
+  const { code, err } = await shell('holdfast nonsense > /dev/full')
+  t.deepEqual({ code, err }, await shell('holdfast nonsense'))
+  t.is(code, 2)
+})
+
 test('command-line-47: a reader that has enough is no fault', async (t) => {
   const refused = await shell('{ holdfast runs list --base-url http://127.0.0.1:9 2>&1; echo $? >&3; } 3>&2 | true')
   t.is(refused.err, '1\n', 'what failed has failed, also where nobody reads why')

@@ -55,6 +55,21 @@ const wrong: readonly (readonly [string, JsonObject, string])[] = [
   ['a kind as a table', written('[runs]\nmax_age = "90d"'), 'runs is not a known field; did you mean kinds.runs?'],
   ['kinds by another name', written('[kind.runs]\nmax_age = "90d"'), 'kind is not a known field; did you mean kinds?'],
   ['a plugin kind as a table', written('[receipts]'), 'receipts is not a known field; did you mean kinds.receipts?'],
+  [
+    'a table for all of the file',
+    written('[retention]\nmin_age = "1d"'),
+    'retention is not a known field: the file itself is that table, so leave [retention] out',
+  ],
+  [
+    'what holds for all kinds in one of them',
+    written('[kinds.runs]\nmin_age = "30d"'),
+    'kinds.runs.min_age is not a known field; min_age stands at the top level, beside kinds',
+  ],
+  [
+    'what is said of a kind at the top',
+    written('max_age = "30d"'),
+    'max_age is said of a kind: write it below its table, such as [kinds.runs]',
+  ],
   ['kinds as a list', written('[[kinds]]\nname = "runs"'), 'kinds must be an object'],
   ['a kind as a list', written('[[kinds.runs]]\nmax_age = "90d"'), 'kinds.runs must be an object'],
   ['a table for an age', written('[min_age]\ndays = 3'), 'min_age must be an age such as'],
@@ -69,7 +84,6 @@ const wrong: readonly (readonly [string, JsonObject, string])[] = [
   ['a size that no root fits into', { max_bytes: '1MiB' }, 'max_bytes must be a size'],
   ['a folder that depends on where the daemon starts', { archive_dir: 'old' }, 'archive_dir must be an absolute path'],
   ['a folder in the root', { archive_dir: '/root/old' }, 'archive_dir must be outside the state root'],
-  ['a member that is not there', { max_age: '90d' }, 'max_age'],
   ['a member of a kind that is not there', { kinds: { runs: { age: '90d' } } }, 'kinds.runs.age'],
   [
     'a kind that is not there',

@@ -17,7 +17,7 @@ import { unseal } from '../../../../core/state/format/sealed.js'
 import { repairRoot, type RepairOptions } from '../../../../core/state/inspect/repair.js'
 import { verifyRoot } from '../../../../core/state/inspect/verify.js'
 import { damages, flip, lineAt, only } from '../../../support/damages.js'
-import { clock, declared, holdRoot, keptRoot, smallReads, writeNotes } from '../../../support/kept-root.js'
+import { clock, declared, disk, holdRoot, keptRoot, smallReads, writeNotes } from '../../../support/kept-root.js'
 import { note, tempRoot } from '../../../support/notes.js'
 
 const ids = createIds(clock)
@@ -123,12 +123,12 @@ test('a folder that is no state root is refused before anything in it is changed
   mkdirSync(join(project, 'log'), { recursive: true, mode: 0o755 })
   writeFileSync(join(project, 'log', 'app.log'), 'not ours')
   for (const options of [{}, losing])
-    await t.throwsAsync(repair(project, options), {
-      code: 'state_root_foreign',
-      message: /holds log but no root\.json/u,
-    })
+    await t.throwsAsync(repair(project, options), { code: 'state_root_absent' })
   t.deepEqual([readdirSync(project), statSync(project).mode & 0o777], [['log'], 0o755])
   await t.throwsAsync(repair(join(folder, 'absent'), losing), { code: 'state_root_absent' })
+  const root = await keptRoot(t)
+  for (const part of ['data', 'data/notes'])
+    await t.throwsAsync(repair(join(root, part), { ...losing, disk }), { code: 'state_root_inner' })
 })
 
 test('without root.json, manifest and watermark the id of a root is read from its files', async (t) => {

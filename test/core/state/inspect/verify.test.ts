@@ -226,5 +226,5 @@ test('state-22: a check changes nothing, and a folder without a root is refused'
   for (const name of ['log', 'data']) mkdirSync(join(empty, name))
   writeFileSync(join(empty, 'manifest.json'), '{"name":"an app"}')
   writeFileSync(join(empty, 'log', 'app.log'), 'not ours')
-  await t.throwsAsync(verify(empty), { code: 'state_root_foreign' })
+  await t.throwsAsync(verify(empty), { code: 'state_root_absent' })
 })
