@@ -20,6 +20,7 @@ export const shelf = <T extends object>(
       .toSorted((a, b) => compareKeys(a, b, 3))
   return {
     has: (id) => placed.has(id),
+    knows: (id) => placed.has(id),
     find: (id) => (placed.has(id) ? read(id) : undefined),
     latest: () => placed.keys(),
     fell: '',

@@ -16,6 +16,12 @@ export interface Before<T> {
   readonly wasHot: boolean
 }
 
+/** What is known of an id that is written: the record that it has, or that no table has a row of it. */
+export interface Known<T> {
+  readonly before?: Before<T> | undefined
+  readonly isNew?: boolean
+}
+
 /** JSON text of a value that is to be stored. */
 export const serialise = (value: unknown): string => {
   try {

@@ -4,7 +4,7 @@
  */
 import { fault } from '../../base/assert.js'
 import { isMadeBy } from '../../base/ids.js'
-import { serialise, type Before, type Change } from './change.js'
+import { serialise, type Before, type Change, type Known } from './change.js'
 import type { CollectionSpec, PageQuery, Sieve } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
 import type { GroupRange } from '../tables/section-tables.js'
@@ -101,14 +101,15 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
 
   insert(record: T): Change {
     const id = this.spec.id(record)
-    if (this.#removals.isBuried(id) || this.has(id)) throw storageErrors.id_taken()
-    return this.#write(id, record, undefined)
+    const isNew = !this.#hot.has(id) && !this.#removals.hides(id) && !this.#pages.knows(id)
+    if (!isNew && (this.#removals.isBuried(id) || this.has(id))) throw storageErrors.id_taken()
+    return this.#write(id, record, { isNew })
   }
 
   put(record: T): Change {
     const id = this.spec.id(record)
     if (this.#removals.isBuried(id)) throw storageErrors.id_taken()
-    return this.#write(id, record, this.#before(id))
+    return this.#write(id, record, { before: this.#before(id) })
   }
 
   remove(id: string, reason: string): Change | undefined {
@@ -133,7 +134,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   replayPut(id: string, record: T): void {
     this.#replace(id, this.#before(id), record)
     this.#removals.comeBack(id)
-    this.#setDirty(id, { record, text: undefined })
+    this.#setDirty(id, { record, text: undefined, isNew: false })
   }
 
   replayRemove(id: string, reason: string): void {
@@ -173,7 +174,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
 
   restoreDirty(dirty: DirtyRecords<T>): void {
     for (const [id, record] of dirty.records)
-      if (!this.#dirty.has(id) && !this.#removals.isDirty(id)) this.#dirty.set(id, record)
+      if (!this.#dirty.has(id) && !this.#removals.isDirty(id)) this.#dirty.set(id, { ...record, isNew: false })
     this.#removals.restore(dirty, (id) => this.#dirty.has(id))
   }
 
@@ -267,7 +268,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     else this.#shadows.drop(id)
   }
 
-  #write(id: string, record: T, before: Before<T> | undefined): Change {
+  #write(id: string, record: T, { before, isNew = false }: Known<T>): Change {
     const text = serialise(record)
     this.#hands.in(record)
     this.#replace(id, before, record)
@@ -279,7 +280,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
         if (before !== undefined) this.#giveBack(id, before)
         else if (gone !== undefined) this.#removals.leave(id, gone)
       },
-      onDurable: () => this.#setDirty(id, { record, text }),
+      onDurable: () => this.#setDirty(id, { record, text, isNew: isNew || this.#dirty.get(id)?.isNew === true }),
     }
   }
 

@@ -8,6 +8,8 @@ import type { DirtyRemovals } from './removals.js'
 /** Records that a checkpoint wrote. Its indexes have those that were settled then; the others are in memory. */
 export interface CheckpointedRecords<T> {
   has(id: string): boolean
+  /** Its tables have a row of this id, if only of its removal. */
+  knows(id: string): boolean
   /** Throws `storage_damaged` if it stands there and cannot be read; undefined, too, where the sieve says no to it. */
   find(id: string, sieve?: Sieve): T | undefined
   /** The ids among which is the one that was made last. */
@@ -26,7 +28,10 @@ export interface CheckpointedRecords<T> {
 /** A durable record that no checkpoint has written yet. */
 export interface DirtyRecord<T> {
   readonly record: T
-  /** Its JSON; made when needed if it came from the log. */ readonly text: string | undefined
+  /** Its JSON; made when needed if it came from the log. */
+  readonly text: string | undefined
+  /** No table has a row of its id: it was looked for before, and no checkpoint took it since. */
+  readonly isNew: boolean
 }
 
 /** What a checkpoint has to write of a collection as of one sequence: changed records, and ids of removed ones. */

@@ -13,14 +13,16 @@ import type { Target } from './target.js'
 
 /** Most bytes of a line that is kept for the next reader: of ordinary entries a line has not half as many. */
 const mostKept = 256 * 1024
-/** Owners whose length is kept for the next reader. */
-const keptLengths = 4096
+/** Owners whose length, and the extent that was read last, are kept for the next reader. */
+const keptOwners = 4096
 
 export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
   readonly #store: PageStore<EntryLine<E>>
   readonly #cache = createCache<readonly E[]>(64)
-  readonly #lengths = createCache<number>(keptLengths)
-  readonly #firsts = createCache<number>(keptLengths)
+  readonly #lengths = createCache<number>(keptOwners)
+  readonly #firsts = createCache<number>(keptOwners)
+  /** Of each owner the extent that was read last: what is asked for next is mostly in it too, and no table is read. */
+  readonly #lasts = createCache<Extent>(keptOwners)
   #hasFallen = false
   /** The place of the table in which an extent was found last: neighbours are often in one table. */
   #near = 0
@@ -84,6 +86,7 @@ export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
       if (target.fall === 0) return
       this.#hasFallen = true
       this.#firsts.clear()
+      this.#lasts.clear()
     }
     return this.#store.write(new EntryChanges(this.#store.tables, { dirty, target, forget }), target)
   }
@@ -104,8 +107,18 @@ export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
     return row === undefined ? 0 : lastIn(extentOf(row))
   }
 
-  /** The extents that hold entries with `after < seq <= upto`, oldest first; the newest are found first. */
+  /** The extents that hold entries with `after < seq <= upto`, oldest first. */
   #extents(owner: string, after: number, upto: number): readonly Extent[] {
+    const last = this.#lasts.get(owner)
+    if (last !== undefined && last.first <= after + 1 && upto <= lastIn(last)) return [last]
+    const found = this.#find(owner, after, upto)
+    const [only] = found
+    if (only !== undefined && found.length === 1) this.#lasts.set(owner, only)
+    return found
+  }
+
+  /** The same, looked for in the tables; the newest are found first. */
+  #find(owner: string, after: number, upto: number): readonly Extent[] {
     const { files } = this.#store.tables
     const last = this.#nearby(owner, upto)
     if (last !== undefined && last.first <= after + 1) return [last]

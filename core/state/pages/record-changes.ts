@@ -85,7 +85,7 @@ export class RecordChanges<T extends object> implements PageChanges {
 
   async #put(page: PageDraft, id: string, dirty: DirtyRecord<T>): Promise<void> {
     const after = stateOf(this.#records.spec, id, dirty.record)
-    const row = this.#left.find(idSection, [id])
+    const row = dirty.isNew ? undefined : this.#left.find(idSection, [id])
     const before = row && this.#release(page, id, row)
     const location = await page.add(recordText(id, dirty), weightOf(after))
     this.#rows.put(id, location, { before, after, dead: this.#deadBehind(row) })

@@ -58,7 +58,7 @@ export const fingerprints = <T extends object>(spec: CollectionSpec<T>): readonl
     : [fingerprint(partitionedForm, spec), fingerprint(tableForm, spec)]
 
 /** The line of a record, without its closing brace. */
-export const recordText = (id: string, { record, text }: DirtyRecord<object>): string =>
+export const recordText = (id: string, { record, text }: Pick<DirtyRecord<object>, 'record' | 'text'>): string =>
   `{"id":${JSON.stringify(id)},"r":${text ?? JSON.stringify(record)}`
 
 /** The line of a removal, without its closing brace. */

@@ -61,6 +61,7 @@ export const createRecordPages = <T extends object>(
   const section = (index: string): SectionShape => sections.get(index) ?? indexSection(index)
   return {
     has: (id) => isKept(records, id),
+    knows: (id) => rowOf(records, id) !== undefined,
     latest: () => [...tables.files.map((file) => file.footer.latest), fell ?? ''],
     get fell() {
       return fell ?? ''

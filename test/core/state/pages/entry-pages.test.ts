@@ -9,7 +9,7 @@ import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { cutLines } from '../../../../core/state/pages/entry-codec.js'
 import { EntryPages } from '../../../../core/state/pages/entry-pages.js'
 import { OpenPages } from '../../../../core/state/pages/open-pages.js'
-import { noTarget } from '../../../../core/state/pages/target.js'
+import { noTarget, type Target } from '../../../../core/state/pages/target.js'
 import { createBlockCache } from '../../../../core/state/tables/block-cache.js'
 
 /** Entries in as many tables as there were checkpoints, and how many lines were read so far. */
@@ -39,7 +39,7 @@ const openEntries = (t: ExecutionContext) => {
   })
   t.teardown(() => pages.upkeep.close())
   const all = new Map<string, string[]>()
-  const checkpoint = async (added: Readonly<Record<string, number>>): Promise<void> => {
+  const checkpoint = async (added: Readonly<Record<string, number>>, target: Target = noTarget): Promise<void> => {
     const owners = new Map<string, { first: number; texts: readonly string[] }>()
     for (const [owner, count] of Object.entries(added)) {
       const known = all.get(owner) ?? []
@@ -47,13 +47,13 @@ const openEntries = (t: ExecutionContext) => {
       owners.set(owner, { first: known.length + 1, texts })
       all.set(owner, [...known, ...texts])
     }
-    const draft = await pages.write({ owners }, noTarget)
+    const draft = await pages.write({ owners }, target)
     draft?.apply()
   }
   return { pages, all, checkpoint, reads: () => reads }
 }
 
-test('an entry among many tables is found in a few of them, and its neighbour in one', async (t) => {
+test('an entry among many tables is found in a few of them, its neighbour in one, and another of its line in none', async (t) => {
   const { pages, all, checkpoint, reads } = openEntries(t)
   const tables = 64
   for (let n = 0; n < tables; n += 1)
@@ -72,8 +72,21 @@ test('an entry among many tables is found in a few of them, and its neighbour in
   }
   costOf('busy', tables * 3 - 1)
   t.true(costOf('busy', 4) < tables / 2, 'far from the last one')
-  t.true(costOf('busy', 5) <= 3, 'beside the last one')
-  t.true(costOf('rare', 3) < tables / 2)
+  t.true(costOf('rare', 10) < tables / 2)
+  costOf('busy', 30)
+  t.true(costOf('rare', 3) <= 3, 'in the table of the last one')
+  t.is(costOf('busy', 31), 0, 'in the line of its own last one, whatever was read of others')
+})
+
+test('what was read of an owner before it fell is not looked for where it was', async (t) => {
+  const { pages, checkpoint } = openEntries(t)
+  const kept = { kind: 'runs' }
+  await checkpoint({ one: 2, two: 2 }, { part: 1, fall: 0, kept })
+  await checkpoint({ one: 2 }, { part: 2, fall: 0, kept })
+  const read = (owner: string, after: number): string[] => pages.read(owner, after, after + 1).map(({ entry }) => entry)
+  t.deepEqual([...read('one', 0), ...read('two', 1)], ['one 1', 'two 2'])
+  await checkpoint({}, { part: 2, fall: 1, kept })
+  t.deepEqual([read('one', 0), read('one', 1), read('two', 1), read('one', 2)], [[], [], [], ['one 3']])
 })
 
 test('lines of entries are short, so that one entry is read without many others', (t) => {
