@@ -113,7 +113,7 @@ export class RecordChanges<T extends object> implements PageChanges {
     const part = page.olderPart(location)
     const state = isRemovedRow(row) ? undefined : this.#stateOn(id, row)
     page.release(location, state === undefined ? noWeight : weightOf(state))
-    return state && { ...state, part }
+    return state && { part, ...state }
   }
 
   /** What the tables say of a record now. */
