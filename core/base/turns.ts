@@ -1,17 +1,10 @@
 /** Long work in portions, so that others are served in between. */
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from './clock.js'
+import type { Portions } from './words/portions.js'
 
-/** Work that stops now and then and goes on when it is asked; a portion takes a few milliseconds. */
-export type Portions<T> = Generator<undefined, T, undefined>
-
-/** The result of work that is done in one go: for what is short. */
-export const atOnce = <T>(work: Portions<T>): T => {
-  for (;;) {
-    const step = work.next()
-    if (step.done === true) return step.value
-  }
-}
+/** Work in portions, and its result at once. */
+export { atOnce, type Portions } from './words/portions.js'
 
 /** The result of work of which one portion is done in each turn of the event loop. */
 export const inTurns = async <T>(work: Portions<T>): Promise<T> => {

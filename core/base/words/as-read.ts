@@ -1,6 +1,7 @@
 /** Secrets in the texts of others, which may be written otherwise than they are known. */
 import { differences, type Difference } from './differences.js'
-import { escapes, escapesOfCode, escapesOfMail } from './escapes.js'
+import { escapes, escapesOfCode, escapesOfMail, escapesOfWide } from './escapes.js'
+import { atOnce, type Portions } from './portions.js'
 import { asWritten, type Read, type Reading, type Span } from './reading.js'
 import { left, seen, seenBehindEscape, seenRubbedOut, short } from './unseen.js'
 
@@ -17,6 +18,7 @@ const others: readonly (Reader & { readonly odd: RegExp })[] = [
     unseen: [seenBehindEscape],
     escapes: escapesOfMail,
   },
+  { odd: /[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]/u, unseen: [seen], escapes: escapesOfWide },
   { odd: new RegExp(`\\u0008|\\\\b|${left}`, 'u'), unseen: seenRubbedOut, escapes: escapesOfCode },
 ]
 
@@ -45,17 +47,23 @@ const lookAt = (layers: readonly Reading[], { redact, looked, found }: Look): vo
   for (const [at, span] of spans.entries()) found.push({ span, mark: all[at]?.mark ?? '' })
 }
 
+/** Code units of a text of which one reading is a portion of its own. */
+const leastPortion = 32 * 1024
+
 /** The text at each reading, as far as it is another one. */
-const readAs = ({ unseen, escapes: read }: Reader, text: string, look: Look): readonly string[] => {
+function* readAs({ unseen, escapes: read }: Reader, text: string, look: Look): Portions<readonly string[]> {
   const layers: Reading[] = []
   for (let reading = 0; reading <= mostReadings; reading += 1) {
     const before = layers.length
     for (const step of reading === 0 ? unseen : [read, ...unseen]) {
+      if (text.length >= leastPortion) yield
       const layer = step(layers.at(-1)?.text ?? text)
       if (layer.edits.length > 0) layers.push(layer)
     }
-    if (layers.length > before) lookAt(layers, look)
-    else if (reading > 0) break
+    if (layers.length > before) {
+      if (text.length >= leastPortion) yield
+      lookAt(layers, look)
+    } else if (reading > 0) break
   }
   return layers.map((layer) => layer.text)
 }
@@ -71,10 +79,10 @@ const replaced = (text: string, found: readonly Difference[]): string => {
 }
 
 /** The text without the secrets that stand in it in disguise. */
-const undisguised = (text: string, redact: Redact): string => {
+function* undisguised(text: string, redact: Redact): Portions<string> {
   const look: Look = { redact, looked: new Set([text]), found: [] }
-  const texts = [text, ...readAs(most, text, look)]
-  for (const reader of others) if (texts.some((each) => reader.odd.test(each))) readAs(reader, text, look)
+  const texts = [text, ...(yield* readAs(most, text, look))]
+  for (const reader of others) if (texts.some((each) => reader.odd.test(each))) yield* readAs(reader, text, look)
   return look.found.length === 0 ? text : replaced(text, look.found)
 }
 
@@ -85,10 +93,13 @@ const mostRounds = 3
  * The text redacted; a secret that stands in it in disguise, such as with `%2D` for its dash, a sign amid it that
  * nobody sees or one that a backspace takes away, is replaced as it is written, and the rest stays as it was.
  */
-export const redactedAsRead = (text: string, redact: Redact): string => {
+export const redactedAsRead = (text: string, redact: Redact): string => atOnce(redactingAsRead(text, redact))
+
+/** The same in portions: a long text may be written so that to read it takes long. */
+export function* redactingAsRead(text: string, redact: Redact): Portions<string> {
   let safe = redact(text)
   for (let round = 0; round < mostRounds; round += 1) {
-    const left = undisguised(safe, redact)
+    const left = yield* undisguised(safe, redact)
     if (left === safe) break
     safe = left
   }

@@ -46,6 +46,7 @@ const signOfBytes = (written: string): string =>
 const letters: Readonly<Record<string, string>> = { e: '\u001b', E: '\u001b', b: '\b' }
 const signOf = (written: string): string => {
   const letter = written.charAt(1)
+  if (letter === '') return written.normalize('NFKC')
   if (written.startsWith('&')) return signOfEntity(written)
   if (/^(?:%|\\x|=)[C-Fc-f]|^\\3/u.test(written)) return signOfBytes(written)
   if (letter === '\n' || letter === '\r') return ''
@@ -63,5 +64,9 @@ const always = [bytes, units, entities, escape]
 export const escapes = readingAny(...always, octal, '\\\\\\r?\\n', backslashes)
 /** As in strings of code, where a letter stands for a backspace. */
 export const escapesOfCode = readingAny(...always, octal, '\\\\b', '\\\\\\r?\\n', backslashes)
+/** Letters as wide as those of Chinese. */
+const wide = '[\\uff01-\\uff5e]'
+/** With letters of full width, which are those of ASCII in another shape (NFKC). */
+export const escapesOfWide = readingAny(...always, wide, octal, '\\\\\\r?\\n', backslashes)
 /** As mail has them, where `=` stands in place of `%`. */
 export const escapesOfMail = readingAny(...always, '=[0-7][0-9A-F]', '=\\r?\\n', backslashes)

@@ -14,7 +14,8 @@ const sequences = `${control}|${strings}|${sets}`
 export const short = '\\u001b[0-~]'
 /** Line ends and tabs are seen. */
 const controls = '[^\\P{C}\\t\\n\\r]'
-const shapeless = '[\\p{Default_Ignorable_Code_Point}\\p{Zl}\\p{Zp}]'
+/** The last one is the blank of braille. */
+const shapeless = '[\\p{Default_Ignorable_Code_Point}\\p{Zl}\\p{Zp}\\u2800]'
 
 const gone = (): string => ''
 const without = (...patterns: readonly string[]): Read => readingBy(new RegExp(patterns.join('|'), 'gu'), gone)

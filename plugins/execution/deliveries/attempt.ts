@@ -65,10 +65,7 @@ export const intend = (parts: AttemptParts, tx: Tx, ...heads: readonly OpenDeliv
   if (cut.length > 0)
     ledger()?.conclude(tx, ...cut.map((head) => entryOf(head, { outcome: 'unknown', code: cutOff.code })))
   const intended = heads.map((head): Intended => {
-    const delivery: OpenDelivery = Object.assign(
-      { ...head },
-      { attempts: head.attempts + 1, attempting: true as const },
-    )
+    const delivery: OpenDelivery = { attempting: true, ...head, attempts: head.attempts + 1 }
     tx.put(store.deliveries, delivery)
     return { delivery, payload: payloadOf(store, head) }
   })

@@ -51,7 +51,7 @@ export interface Round {
   attempt(intended: Intended): Promise<DeliveryOutcome>
   /** Ends those that are not over. */
   abort(): void
-  readonly aborted: boolean
+  aborted(): boolean
 }
 
 /** `over` is called when the last of `count` attempts has ended. */
@@ -76,36 +76,40 @@ export const beginRound = (parts: AttemptParts, count: number, over: () => void)
   return {
     attempt,
     abort: () => controller.abort(),
-    get aborted() {
-      return signal.aborted
-    },
+    aborted: () => signal.aborted,
   }
 }
 
-const afterAbort = (clock: Clock, signal: AbortSignal): Promise<DeliveryOutcome> =>
+const tooLate = Symbol('too late')
+
+const afterAbort = (clock: Clock, signal: AbortSignal): Promise<typeof tooLate> =>
   new Promise((resolve) => {
-    const tooLate = (): void => resolve({ type: 'retry', code: 'delivery_timed_out', uncertain: true })
-    signal.addEventListener('abort', () => void clock.after(graceMs, tooLate), { once: true })
+    signal.addEventListener('abort', () => void clock.after(graceMs, () => resolve(tooLate)), { once: true })
   })
 
 interface Deadline {
   readonly signal: AbortSignal
-  readonly late: Promise<DeliveryOutcome>
+  readonly late: Promise<typeof tooLate>
 }
 
 const call = async (parts: AttemptParts, intended: Intended, { signal, late }: Deadline): Promise<DeliveryOutcome> => {
   const { delivery_id, plugin } = intended.delivery
   const reply = replyOf(parts, intended.delivery)
   if (reply === undefined) return { type: 'retry', code: 'reply_plugin_missing' }
-  try {
-    return takenOutcome(await Promise.race([reply.deliver(envelopeOf(intended), signal), late]), parts.redact)
-  } catch (error) {
-    parts.log.error('a reply plugin failed', {
+  const charge = (message: string, wrong: unknown): void =>
+    parts.log.error(message, {
       reply_plugin: plugin,
       delivery_id,
       where: `deliver of the reply plugin ${plugin}`,
-      error: blame(reply, error),
+      error: blame(reply, wrong),
     })
+  try {
+    const given: unknown = await Promise.race([reply.deliver(envelopeOf(intended), signal), late])
+    if (given !== tooLate) return takenOutcome(given, parts.redact)
+    charge('a reply plugin did not end', `it did not end within ${graceMs} ms of being told to`)
+    return { type: 'retry', code: 'delivery_timed_out', uncertain: true }
+  } catch (error) {
+    charge('a reply plugin failed', error)
     return { type: 'retry', code: 'reply_plugin_failed', uncertain: true }
   }
 }

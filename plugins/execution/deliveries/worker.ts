@@ -3,6 +3,7 @@
  * that is durable. While one turn goes to the disk the next is filled, and further outcomes gather for the one behind.
  */
 import { setImmediate } from 'node:timers/promises'
+import { Transients } from '../../../core/plugin.js'
 import type { DeliveryOutcome } from './contract.js'
 import { createLanes, type LaneFacts, type WorkerParts } from './lanes.js'
 import { noteOutcome } from './pace.js'
@@ -28,11 +29,11 @@ export interface Worker {
 
 interface Life {
   readonly parts: TurnParts
-  readonly rounds: Set<Round>
+  readonly rounds: Transients<Round>
   /** Attempts under way. */
-  readonly running: Set<Promise<void>>
+  readonly running: Transients<Promise<void>>
   /** Turns that gather or are being written. */
-  readonly turns: Set<Promise<void>>
+  readonly turns: Transients<Promise<void>>
   /** The latest of them gathers still. */
   gathers: boolean
   /** Attempts whose intents are being written. */
@@ -46,9 +47,9 @@ export const createWorker = (parts: WorkerParts): Worker => {
   const lanes = createLanes(parts, () => kick(life))
   const life: Life = {
     parts: { ...parts, lanes },
-    rounds: new Set(),
-    running: new Set(),
-    turns: new Set(),
+    rounds: new Transients(),
+    running: new Transients(),
+    turns: new Transients(),
     gathers: false,
     beginning: 0,
     phase: 'new',
@@ -91,9 +92,10 @@ const drain = async (life: Life): Promise<void> => {
   const patience = clock.sleep(config.drain_ms, late.signal).then((whole) => {
     if (!whole) return
     life.phase = 'cut'
-    for (const round of life.rounds) round.abort()
+    for (const round of life.rounds.values()) round.abort()
   })
-  while (life.running.size > 0 || life.turns.size > 0) await Promise.all([...life.turns, ...life.running])
+  while (life.running.size > 0 || life.turns.size > 0)
+    await Promise.all([...life.turns.values(), ...life.running.values()])
   lanes.close()
   late.abort()
   await patience
@@ -110,16 +112,16 @@ const ahead = 2
 const kick = (life: Life): void => {
   if (life.gathers || life.turns.size === ahead) return
   life.gathers = true
-  const turn: Promise<void> = setImmediate()
+  const turn = setImmediate()
     .then(() => {
       life.gathers = false
       return take(life)
     })
     .finally(() => {
-      life.turns.delete(turn)
+      leave()
       if (hasTurn(life.parts, places(life))) kick(life)
     })
-  life.turns.add(turn)
+  const leave = life.turns.add(turn)
 }
 
 const take = async (life: Life): Promise<void> => {
@@ -134,14 +136,14 @@ const take = async (life: Life): Promise<void> => {
 }
 
 const attemptAll = (life: Life, begun: readonly Begun[]): void => {
-  const round = beginRound(life.parts, begun.length, () => life.rounds.delete(round))
-  life.rounds.add(round)
+  const round = beginRound(life.parts, begun.length, () => leaveRounds())
+  const leaveRounds = life.rounds.add(round)
   for (const one of begun) {
-    const work: Promise<void> = round.attempt(one.intended).then((outcome) => {
-      life.running.delete(work)
-      finish(life, one, { outcome, aborted: round.aborted })
+    const work = round.attempt(one.intended).then((outcome) => {
+      leave()
+      finish(life, one, { outcome, aborted: round.aborted() })
     })
-    life.running.add(work)
+    const leave = life.running.add(work)
   }
 }
 

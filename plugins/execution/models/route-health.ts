@@ -3,7 +3,7 @@ import type { Json } from '../../../core/plugin.js'
 import type { AssistantPart, ModelConnection, ModelEvent, ModelFailure, Readiness } from './contract.js'
 import { createAnswerCheck, type AnswerCheck } from './bounds/answer-fault.js'
 import { eventFault, foreignEventFault } from './bounds/event-fault.js'
-import { takenFailure } from './bounds/failure.js'
+import { takenFailure, takenWords } from './bounds/failure.js'
 import { frozenRequest, takenEvent } from './bounds/foreign-connection.js'
 import { readEvents } from './bounds/event-stream.js'
 import type { StreamWatch } from './bounds/patient-reader.js'
@@ -79,10 +79,11 @@ interface Looks {
 }
 
 /** In place of an answer that breaks the contract of providers: the call has failed for good (models-76). */
-const broken = (wrong: string, { provider, broke }: Watch): ModelEvent => {
+const broken = (wrong: string, { provider, broke, redact }: Watch): ModelEvent => {
   broke('stream', wrong)
   const message = `The provider ${provider} gave an answer that breaks the contract of providers: ${wrong}.`
-  return failed({ class: 'provider_fault', retryable: false, message })
+  // The names of members are those of its plugin.
+  return failed({ class: 'provider_fault', retryable: false, message: takenWords(message, redact) })
 }
 
 const kept = (given: ModelEvent, { faultOf, bounds, check }: Looks, watch: Watch): ModelEvent => {
@@ -128,6 +129,7 @@ export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelCo
     const faultOf = watch.isOfOthers ? foreignEventFault : eventFault
     const looks = { faultOf, bounds, check: createAnswerCheck(watch.isOfOthers === true) }
     const look = (event: ModelEvent): ModelEvent => learn(kept(event, looks, watch), request.model)
+    const breaks = (wrong: string): ModelEvent => learn(broken(wrong, watch), request.model)
     const blamed = (error: unknown): Error => {
       if (!signal.aborted) count(`The provider ${provider} failed in an unexpected way.`, correctPlugin(watch))
       return watch.blamed(error)
@@ -136,10 +138,9 @@ export const watchedRoute = (connection: ModelConnection, watch: Watch): ModelCo
     const { turn } = bounds
     // What is cut off on its way to a shipped provider says so itself.
     const unfinished = (): ModelEvent | undefined =>
-      watch.isOfOthers && !signal.aborted
-        ? learn(broken('its stream ended without done', watch), request.model)
-        : undefined
-    const reading = { signal, look, turn, unfinished, blamed, broke, clock, idle_timeout_ms, silent, unheeded }
+      watch.isOfOthers && !signal.aborted ? breaks('its stream ended without done') : undefined
+    const ends = { silent, unheeded, unfinished, broken: breaks }
+    const reading = { signal, look, turn, blamed, broke, clock, idle_timeout_ms, ...ends }
     return readEvents((told) => connection.stream(asked, told), reading)
   }
   return { readiness, stream }

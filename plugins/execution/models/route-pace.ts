@@ -30,9 +30,9 @@ interface OfModel {
 /** Models and limits of each that are remembered: runs may wish any model. */
 const [mostModels, mostLimits] = [50, 8]
 
-/** A hint that is no time, or one that nobody would wait for, is bounded. */
+/** A hint that is no time is none, and one that nobody would wait for is bounded. */
 const bounded = (ms: number | undefined): number | undefined =>
-  typeof ms !== 'number' || Number.isNaN(ms) ? undefined : Math.min(longestHintMs, Math.max(0, ms))
+  ms === undefined || !Number.isFinite(ms) ? undefined : Math.min(longestHintMs, Math.max(0, ms))
 
 /** Plugins of others tell of limits too, and they are shown: a name is a short text. */
 const isName = (name: unknown): boolean => typeof name === 'string' && name.length <= 200

@@ -38,6 +38,7 @@ const bare = (given, name) =>
   })
 const partOf = (part) => ({ type: 'part', part })
 const text = { type: 'text', text: 'Well.' }
+const nested = (levels) => (levels === 0 ? {} : { in: nested(levels - 1) })
 /** Each part is made anew for each answer. */
 const gives = (make) => () => ({
   readiness: ready,
@@ -79,6 +80,11 @@ const connections = {
     },
   }),
   stream_thrown: () => ({ readiness: ready, stream: thrown }),
+  stream_async: () => ({ readiness: ready, stream: async () => stream() }),
+  stream_rejected: () => ({ readiness: ready, stream: () => Promise.reject(new Error('unheard')) }),
+  stream_list: () => ({ readiness: ready, stream: () => [part, stop] }),
+  stream_nothing: () => ({ readiness: ready, stream: () => undefined }),
+  stream_reader: () => ({ readiness: ready, stream: () => ({ [Symbol.asyncIterator]: () => undefined }) }),
   stream_number: () => ({ readiness: ready, stream: () => 5 }),
   stream_results: () => ({ readiness: ready, stream: () => ({ [Symbol.asyncIterator]: () => ({ next: () => 5 }) }) }),
   stream_next: () => ({ readiness: ready, stream: () => ({ [Symbol.asyncIterator]: () => ({ next: thrown }) }) }),
@@ -125,6 +131,7 @@ const connections = {
   ends_other: answers(call, { ...stop, outcome: 'other' }),
   ends_paused: answers(call, { ...stop, outcome: 'paused' }),
   ends_calls: answers(part, { ...stop, outcome: 'tool_calls' }),
+  ends_failed: answers(part, { ...stop, failure: { class: 'overloaded', retryable: true, message: 'It is busy.' } }),
   shows_more: answers(delta('Well.'), stop),
   shows_else: answers(delta('Well, '), delta('no.'), part, stop),
   shows_same: answers(delta('W\re'), delta('ll .\n'), part, stop),
@@ -134,6 +141,10 @@ const connections = {
   turns_part: gives(() => turning({ type: 'part' }, 'part', text, 5)),
   turns_delta: gives(() => turning({ type: 'part', part: text, text: 5 }, 'type', 'part', 'text_delta')),
   odd_metadata: gives(() => partOf(turning(text, 'metadata', { n: 5n }))),
+  odd_deep: gives(() => partOf({ ...text, metadata: nested(200) })),
+  odd_large: gives(() => partOf({ ...text, metadata: { more: 'x'.repeat(26_000_000) } })),
+  odd_number: gives(() => partOf({ ...call.part, input: { list: [1, NaN] } })),
+  odd_class: gives(() => partOf({ ...call.part, input: { when: new Date(0) } })),
   odd_more: gives(() => partOf({ ...text, more: 5n })),
   odd_text: gives(() => partOf(bare(text, 'text'))),
   odd_delta: gives(() => bare({ type: 'text_delta' }, 'text')),

@@ -24,16 +24,17 @@ const capitals = (text: string): string => text.replaceAll(/(?<=\\u)[0-9a-f]{4}/
 
 /**
  * Of bytes in the middle of others, what of their base64 is the same whatever stands around them: there are three
- * ways, by how many bytes stand before.
+ * ways, by how many bytes stand before. Of those at the end the padding goes with them.
  */
 const base64Of = (bytes: Buffer): string[] => {
-  const inner = [0, 1, 2].map((before) =>
-    Buffer.concat([Buffer.alloc(before), bytes])
-      .toString('base64')
-      .slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3)),
-  )
-  return [...inner, bytes.toString('base64').replace(/=+$/u, '')]
+  const inner = [0, 1, 2].flatMap((before) => {
+    const [begin, end] = [Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3)]
+    const base64 = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+    return [base64.slice(begin, end), base64.slice(begin)]
+  })
+  return [...inner, withoutPadding(bytes.toString('base64'))]
 }
+const withoutPadding = (base64: string): string => base64.replace(/=+$/u, '')
 
 /** A text in JSON, in JSON in JSON, in URLs and forms. */
 const writtenOf = (text: string): string[] => {
@@ -52,6 +53,20 @@ const encodingsOf = (text: string): string[] => {
   return [hex, hex.toUpperCase(), ...base64, ...base64.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))]
 }
 
+/** Code units. Of longer values these forms would take much memory, and nobody lists their bytes. */
+const longestListed = 1024
+/** Its base64 in base64 once more, and its bytes one by one, as programs and JSON list them. */
+const listsOf = (text: string): string[] => {
+  if (text.length > longestListed) return []
+  const bytes = Buffer.from(text)
+  const hexes = Array.from(bytes, (byte) => `0x${byte.toString(16).padStart(2, '0')}`)
+  const lists = [hexes.join(','), hexes.join('')]
+  const capitals = lists.map((list) => list.toUpperCase().replaceAll('X', 'x'))
+  const base64 = bytes.toString('base64')
+  const again = [base64, withoutPadding(base64)].flatMap((inner) => base64Of(Buffer.from(inner)))
+  return [bytes.join(','), ...lists, ...capitals, ...again]
+}
+
 /** A value with whatever ends its lines. */
 const endingsOf = (value: string): ReadonlySet<string> => {
   const lines = value.replaceAll('\r\n', '\n')
@@ -62,8 +77,7 @@ const endingsOf = (value: string): ReadonlySet<string> => {
 const repeats = (line: string): boolean => line.slice(4) === line.slice(0, -4)
 /** The lines of its base64 as `base64` and mail wrap it, where it has several. */
 const wrappedLinesOf = (value: string): string[] => {
-  const base64 = Buffer.from(value).toString('base64').replace(/=+$/u, '')
-  const lines = base64.match(/.{1,76}/gu) ?? []
+  const lines = withoutPadding(Buffer.from(value).toString('base64')).match(/.{1,76}/gu) ?? []
   return lines.length === 1 ? [] : lines.filter((line) => !repeats(line))
 }
 
@@ -78,7 +92,12 @@ export const formsOf = ({ wholes, lines, values }: Parts) => {
   const [solid, words] = [[...values].filter(isRandom), [...values].filter((part) => !isRandom(part))]
   return {
     written: new Set([...[...all, ...solid].flatMap(asText), ...lines]),
-    encoded: new Set([...[...all, ...values].flatMap(encodingsOf), ...wholes.flatMap(wrappedLinesOf)]),
+    encoded: new Set([
+      ...[...all, ...values].flatMap((text) => [...encodingsOf(text), ...listsOf(text)]),
+      // What is in no order that words have is known wherever a line end parts it, too.
+      ...[...all, ...values].filter(isRandom),
+      ...wholes.flatMap(wrappedLinesOf),
+    ]),
     words: new Set(words.flatMap(asText)),
     phrases: new Set(phrasesOf([...wholes, ...values])),
   }

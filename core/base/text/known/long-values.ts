@@ -59,8 +59,9 @@ export const createLongValues = (): LongValues => {
     const head = value.slice(0, headLength)
     const longs = heads.get(head) ?? []
     const known = longs.find((long) => long.value === value)
+    heads.set(head, longs)
     if (known !== undefined) known.times += 1
-    else heads.set(head, [...longs, { value, times: 1, repeats: undefined }].toSorted(byLength))
+    else longs.splice(behindLonger(longs, value), 0, { value, times: 1, repeats: undefined })
   }
   const remove = (value: string): void => {
     const head = value.slice(0, headLength)
@@ -76,4 +77,8 @@ export const createLongValues = (): LongValues => {
     (heads.get(head) ?? []).filter((long) => standsAt(long, text, at)).map(({ value }) => value.length)
   return { add, remove, lengthsAt }
 }
-const byLength = (a: Long, b: Long): number => b.value.length - a.value.length
+/** To sort them anew for each would take long where very many begin alike. */
+const behindLonger = (longs: readonly Long[], value: string): number => {
+  const shorter = longs.findIndex((long) => long.value.length < value.length)
+  return shorter < 0 ? longs.length : shorter
+}

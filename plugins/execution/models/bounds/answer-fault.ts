@@ -6,6 +6,7 @@ interface Seen {
   readonly text?: string
   readonly part?: { readonly type: string; readonly text?: string }
   readonly outcome?: string
+  readonly failure?: unknown
 }
 
 /** Sees each event; gives what is wrong with the answer once its end is there. */
@@ -29,11 +30,12 @@ const wordsOf = (text: string): string => text.replaceAll(/\s+/gu, '').normalize
 export const createAnswerCheck = (isOfOthers: boolean): AnswerCheck => {
   let calls = 0
   let [shown, said] = ['', '']
-  return ({ type, text, part, outcome }) => {
+  return ({ type, text, part, outcome, failure }) => {
     if (type === 'text_delta' && isOfOthers) shown += text
     if (part?.type === 'tool_call') calls += 1
     if (part?.type === 'text' && isOfOthers) said += part.text
     if (type !== 'done' || outcome === undefined || outcome === 'failed') return undefined
+    if (failure !== undefined) return `done says ${outcome}, and there is a failure`
     const isOther = wordsOf(shown) !== '' && wordsOf(shown) !== wordsOf(said)
     return (
       contradiction(outcome, calls) ?? (isOther ? 'its text_deltas say other words than its text parts' : undefined)

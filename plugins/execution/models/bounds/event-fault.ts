@@ -16,6 +16,7 @@ import {
   type AnyStruct,
 } from '../../../../core/plugin.js'
 import { failureClasses } from './failure-class.js'
+import { unreadIn } from './foreign-connection.js'
 import { TakenUsage } from './usage.js'
 
 /** Deepest nesting of what stands in a part. */
@@ -36,14 +37,17 @@ const plain = rule(json(), 'must be a JSON value', (value) => isJson(value))
 const metadata = optional(rule(json(), 'must be a JSON object', (value) => isJsonObject(value) && isJson(value)))
 const pages = array(open({ url: string(), title: string() }))
 
+/** Code units of a call: some servers put into an id what they want back, and no tool has a name as long as that. */
+const [mostId, mostName] = [64 * 1024, 1_000]
+
 const part = tagged('type', {
   text: open({ type: string(), text: string(), metadata, cites: optional(pages) }),
   reasoning: open({ type: string(), text: string(), metadata }),
   search: open({ type: string(), queries: array(string()), pages, failed: optional(string()), metadata }),
   tool_call: open({
     type: string(),
-    id: string({ min: 1 }),
-    name: string({ min: 1 }),
+    id: string({ min: 1, max: mostId }),
+    name: string({ min: 1, max: mostName }),
     input: plain,
     unparsed: optional(string()),
     metadata,
@@ -54,9 +58,8 @@ const failure = open({
   class: enums(failureClasses),
   retryable: boolean(),
   message: string(),
-  // What is no time, such as NaN, says nothing; what is negative would be a question at once.
   retry_after_ms: optional(
-    rule(json(), 'must be a number from 0', (value) => typeof value === 'number' && !(value < 0)),
+    rule(json(), 'must be a finite number from 0', (value) => Number.isFinite(value) && Number(value) >= 0),
   ),
   status: optional(integer({ min: 0, max: 999 })),
 })
@@ -95,7 +98,7 @@ export const eventFault = (value: unknown): string | undefined => {
 
 /** The same of a plugin of others, whose parts are copied: what the contract does not know of them must be JSON too. */
 export const foreignEventFault = (value: unknown): string | undefined => {
-  const wrong = eventFault(value)
+  const wrong = unreadIn(value) ?? eventFault(value)
   if (wrong !== undefined || typeof value !== 'object' || value === null || !('part' in value)) return wrong
   return isJson(value.part) ? undefined : 'part must be a JSON value'
 }

@@ -1,5 +1,4 @@
 /** A stream of events, read as the contract of providers says, whatever their plugin does. */
-import { fault } from '../../../../core/plugin.js'
 import { readPatiently, type Open, type Patience } from './patient-reader.js'
 
 /** How one answer is read. */
@@ -14,9 +13,9 @@ interface Reading<E> extends Patience<E> {
 
 const over: IteratorReturnResult<undefined> = { value: undefined, done: true }
 
-/** What a stream gave, each member asked for once; undefined at its end. Throws what is no result. */
-const eventIn = <E>(given: IteratorResult<E>): { readonly value: E } | undefined => {
-  if (typeof given !== 'object' || given === null) throw fault('what its stream gave is no result of an iterator')
+/** What a stream gave, each member asked for once; undefined at its end. */
+const eventIn = <E>(given: IteratorResult<E>): { readonly value: E } | 'none' | undefined => {
+  if (typeof given !== 'object' || given === null) return 'none'
   return given.done === true ? undefined : { value: given.value }
 }
 
@@ -27,7 +26,7 @@ export const readEvents = <E extends { readonly type: string }>(
 ): AsyncIterable<E> => ({
   // No generator: that would cost each event two promises more.
   [Symbol.asyncIterator]() {
-    const { signal, look, turn, unheeded, unfinished, blamed } = reading
+    const { signal, look, turn, unheeded, unfinished, blamed, broken } = reading
     const reader = readPatiently(stream, reading)
     let [isOver, wasAborted] = [false, false]
     const give = (value: E): IteratorResult<E> => {
@@ -43,6 +42,7 @@ export const readEvents = <E extends { readonly type: string }>(
     }
     const taken = (result: IteratorResult<E>): IteratorResult<E> => {
       const event = read(result)
+      if (event === 'none') return give(broken('what its stream gave is no result of an iterator'))
       if (event !== undefined) return give(look(event.value))
       const end = unfinished()
       return end === undefined ? over : give(end)

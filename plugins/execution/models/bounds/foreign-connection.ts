@@ -1,5 +1,5 @@
 /** What goes to a connection of somebody else's plugin and comes from it: it writes to nothing that others keep. */
-import { freezeOnce, plainCopy, unsafeCast } from '../../../../core/plugin.js'
+import { freezeOnce, messageOf, plainCopy, unsafeCast } from '../../../../core/plugin.js'
 
 interface Question {
   readonly messages: readonly unknown[]
@@ -19,22 +19,36 @@ export const frozenRequest = <Q extends Question>(request: Q): Q => {
   return Object.freeze({ ...request, messages: frozenList(request.messages), tools: frozenList(request.tools) })
 }
 
-/** Stands for what is no JSON or cannot be read: it fits nothing in the contract. */
-const unread = Symbol('unread')
+/** Stands for what is no JSON or cannot be read: it fits nothing in the contract. `is` says why, behind its name. */
+class Unread {
+  readonly is: string
+  constructor(is: string) {
+    this.is = is
+  }
+}
 
-const orUnread = (read: () => unknown): unknown => {
+/** What a getter throws says nothing that the author of its plugin could not see there. */
+const orUnread = (read: () => unknown, why: (error: unknown) => string = () => 'cannot be read'): unknown => {
   try {
     return read()
-  } catch {
-    return unread
+  } catch (error) {
+    return new Unread(why(error))
   }
 }
 
 /** Bytes of JSON of what stands in a part beside its texts, as much as one commit may hold; and its levels. */
 const [mostBytes, mostLevels] = [24 * 1024 * 1024, 128]
 
+/** Of a copy that could not be made the sentence is about `what it returned`. */
+const ofCopy = (error: unknown): string => {
+  const [, is] = /^what it returned (.+)$/su.exec(messageOf(error)) ?? []
+  return is ?? 'cannot be read'
+}
+
 const copied = (value: unknown): unknown =>
-  value === undefined || typeof value === 'string' ? value : plainCopy(value, mostBytes, mostLevels)
+  value === undefined || typeof value === 'string'
+    ? value
+    : orUnread(() => plainCopy(value, mostBytes, mostLevels), ofCopy)
 
 /** Its own members of these names, each asked for once. */
 const membersOf = (given: object, names: readonly string[], take: (value: unknown) => unknown): object =>
@@ -50,7 +64,7 @@ const isObject = (given: unknown): given is object => typeof given === 'object' 
 const partOf = (given: unknown): unknown => {
   if (!isObject(given)) return given
   const isPlain = [Object.prototype, null].includes(Object.getPrototypeOf(given))
-  return isPlain ? membersOf(given, Object.keys(given), copied) : unread
+  return isPlain ? membersOf(given, Object.keys(given), copied) : new Unread('is no plain object')
 }
 
 const numbers = ['input_tokens', 'output_tokens', 'cached_input_tokens', 'reasoning_tokens', 'searches']
@@ -78,3 +92,15 @@ const eventOf = (given: unknown): unknown => {
  * makes of it later. What cannot be read is what no contract wants. Never throws.
  */
 export const takenEvent = <E>(given: E): E => unsafeCast<E>(orUnread(() => eventOf(given)))
+
+/** What of an event as it was taken could not be read, in words; undefined if all of it could. */
+export const unreadIn = (event: unknown): string | undefined => {
+  if (event instanceof Unread) return `the event ${event.is}`
+  if (!isObject(event)) return undefined
+  for (const [name, value] of Object.entries(event)) {
+    if (value instanceof Unread) return `${name} ${value.is}`
+    const inside = isObject(value) ? Object.entries(value).find(([, member]) => member instanceof Unread) : undefined
+    if (inside?.[1] instanceof Unread) return `${name}.${inside[0]} ${inside[1].is}`
+  }
+  return undefined
+}

@@ -1,5 +1,5 @@
 /** Reads a stream that may be silent for a time, and has a time to end behind its signal; then it is left alone. */
-import { fault, within, type Clock } from '../../../../core/plugin.js'
+import { within, type Clock } from '../../../../core/plugin.js'
 import { createSilence } from './silence.js'
 
 export interface StreamWatch {
@@ -18,6 +18,8 @@ export interface Patience<E> extends StreamWatch {
   readonly silent: E
   /** The end of a stream that has none, though it was told to end. */
   readonly unheeded: E
+  /** In place of a stream that is none: the end that says so, and is charged. */
+  readonly broken: (wrong: string) => E
 }
 
 /** The stream, which is given a signal of its own: it is told to end also when it was silent. */
@@ -30,14 +32,21 @@ type Result<E> = IteratorResult<E>
 
 const over: IteratorReturnResult<undefined> = { value: undefined, done: true }
 
-const isIterable = <E>(given: AsyncIterable<E>): boolean =>
-  typeof given === 'object' && given !== null && typeof Reflect.get(given, Symbol.asyncIterator) === 'function'
+const has = (given: unknown, member: PropertyKey): boolean =>
+  typeof given === 'object' && given !== null && typeof Reflect.get(given, member) === 'function'
 
-const openReader = <E>(stream: Open<E>, signal: AbortSignal, { blamed }: StreamWatch): AsyncIterator<E> => {
+async function* only<E>(event: E): AsyncGenerator<E> {
+  yield event
+}
+
+const openReader = <E>(stream: Open<E>, signal: AbortSignal, { blamed, broken }: Patience<E>): AsyncIterator<E> => {
   try {
     const events = stream(signal)
-    if (!isIterable(events)) throw fault('what its stream returned yields no events')
-    return events[Symbol.asyncIterator]()
+    const reader = has(events, Symbol.asyncIterator) ? events[Symbol.asyncIterator]() : undefined
+    if (reader !== undefined && has(reader, 'next')) return reader
+    // A promise of events may be broken, too.
+    void Promise.resolve(events).catch(() => {})
+    return only(broken('what its stream returned yields no events, as `async *stream()` does'))
   } catch (error) {
     throw blamed(error)
   }

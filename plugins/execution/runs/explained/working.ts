@@ -3,7 +3,7 @@ import { assertNever, commandLine, count, sentence } from '../../../../core/plug
 import type { Reason } from '../../../operator/explanations/contract.js'
 import type { ControlContext } from '../lifecycle/executor.js'
 import type { RunStep } from '../lifecycle/run-engine.js'
-import type { RunningRun } from '../record/run-record.js'
+import { nextAttemptAt, type RunningRun } from '../record/run-record.js'
 import { daemonReasons, placeReason } from './waiting.js'
 
 /** Characters of a failure that are told. */
@@ -12,6 +12,7 @@ const mostText = 300
 const routeReasons = (run: RunningRun, now: number): readonly Reason[] => {
   const { provider, route_wait, held_call } = run
   const commands = [commandLine('status'), commandLine('runs cancel', run.run_id)]
+  const until_ms = nextAttemptAt(run)
   return [
     ...(route_wait === undefined
       ? []
@@ -23,7 +24,7 @@ const routeReasons = (run: RunningRun, now: number): readonly Reason[] => {
                 `(${route_wait.code}): ${route_wait.message.slice(0, mostText)}`,
             ),
             since_ms: route_wait.since_ms,
-            ...(route_wait.next_attempt_at_ms > now && { until_ms: route_wait.next_attempt_at_ms }),
+            ...(until_ms > now && { until_ms }),
             commands,
           },
         ]),

@@ -158,6 +158,9 @@ export type RunningRun = RunBase & {
   readonly route_wait?: RouteWait
   readonly held_call?: { readonly until_ms: number }
 }
+/** When a route that fails is asked again: its server may hold it back for longer. Unix ms; 0 where nothing fails. */
+export const nextAttemptAt = ({ route_wait, held_call }: RunningRun): number =>
+  Math.max(route_wait?.next_attempt_at_ms ?? 0, held_call?.until_ms ?? 0)
 /**
  * A run that needs a person; `waiting` is the journal sequence of its requests, `pending` the ids still open,
  * `expires_at_ms` the earliest deadline of these.

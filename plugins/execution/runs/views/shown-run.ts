@@ -1,7 +1,7 @@
 /** Runs as clients see them: made from the record and the journal. */
 import type { Caller } from '../../../../core/plugin.js'
 import type { RunView } from './run-view.js'
-import type { RunRecord, RouteWait } from '../record/run-record.js'
+import { nextAttemptAt, type RouteWait, type RunRecord } from '../record/run-record.js'
 import { isTerminal } from '../record/machine.js'
 import { shownMetadata } from '../record/origin.js'
 import { openApprovals, openQuestions } from '../record/requests.js'
@@ -131,7 +131,7 @@ export const frameOf = (run: RunRecord, queued_position: number): RunView => {
   if (run.isolation !== undefined) view.isolation = run.isolation
   if (run.usage !== undefined) view.usage = run.usage
   if (run.status === 'running' && run.route_wait !== undefined)
-    view.waiting_for_model_route = showRouteWait(run.route_wait)
+    view.waiting_for_model_route = showRouteWait(run.route_wait, nextAttemptAt(run))
   if (run.status === 'running' && run.held_call !== undefined) view.model_call_held = run.held_call
   if (!isTerminal(run)) return view
   view.finished_at_ms = run.finished_at_ms
@@ -140,13 +140,10 @@ export const frameOf = (run: RunRecord, queued_position: number): RunView => {
   return view
 }
 
-const showRouteWait = ({
-  attempts,
-  since_ms,
-  next_attempt_at_ms,
-  code,
-  message,
-}: RouteWait): RunView['waiting_for_model_route'] => ({ attempts, since_ms, next_attempt_at_ms, code, message })
+const showRouteWait = (
+  { attempts, since_ms, code, message }: RouteWait,
+  next_attempt_at_ms: number,
+): RunView['waiting_for_model_route'] => ({ attempts, since_ms, next_attempt_at_ms, code, message })
 
 const summaryOf = ({
   source_plugin,

@@ -1,9 +1,13 @@
 /** What a server writes on its standard error: some for the log, the end of it for people who look for a fault. */
-import { lastLines, toldLine, type Log } from '../../../../core/plugin.js'
+import { lastLines, redactedTo, toldLine, type Log } from '../../../../core/plugin.js'
 
 const [mostLogged, mostShown, mostKept] = [100, 500, 5]
 /** Signs of the last lines in one: the end of what it wrote says why it ended. */
 const mostTold = 440
+/** Of what it says of itself when it is connected: more is told nowhere. */
+const mostInstructions = 8_000
+export const keptInstructions = (said: string | undefined, redact: SaidParts['redact']): string | undefined =>
+  said && redactedTo(said, mostInstructions, redact)
 /** Of a line; longer ones are let go. */
 export const mostSaid = 64 * 1024
 

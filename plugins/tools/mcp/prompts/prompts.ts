@@ -41,23 +41,27 @@ const described = (item: JsonObject, parts: PromptParts): { readonly description
   return description === undefined ? {} : { description }
 }
 
-/** One whose name would have to be changed could not be asked for. */
-const named = (items: readonly JsonObject[], parts: PromptParts): readonly (JsonObject & { readonly name: string })[] =>
-  items.flatMap((item) => {
-    const name = text(item['name'], parts)
-    return name === undefined || name !== item['name'] ? [] : [{ ...item, name }]
-  })
+type Named = JsonObject & { readonly name: string }
 
-const listedOf = (item: JsonObject & { readonly name: string }, parts: PromptParts): ListedPrompt => ({
+/** The first so many; one whose name would have to be changed could not be asked for. */
+const named = (items: readonly JsonObject[], most: number, parts: PromptParts): readonly Named[] => {
+  const found: Named[] = []
+  for (const item of items) {
+    if (found.length === most) break
+    const name = text(item['name'], parts)
+    if (name !== undefined && name === item['name']) found.push({ ...item, name })
+  }
+  return found
+}
+
+const listedOf = (item: Named, parts: PromptParts): ListedPrompt => ({
   name: item.name,
   ...described(item, parts),
-  arguments: named(objectsIn(item, 'arguments'), parts)
-    .slice(0, mostArguments)
-    .map((argument) => ({
-      name: argument.name,
-      ...described(argument, parts),
-      required: argument['required'] === true,
-    })),
+  arguments: named(objectsIn(item, 'arguments'), mostArguments, parts).map((argument) => ({
+    name: argument.name,
+    ...described(argument, parts),
+    required: argument['required'] === true,
+  })),
 })
 
 /** Throws why there is no answer. */
@@ -79,9 +83,7 @@ export const listPrompts = async (
   const result = answerOf(server, asked, parts)
   const next = result['nextCursor']
   return {
-    prompts: named(objectsIn(result, 'prompts'), parts)
-      .slice(0, mostPrompts)
-      .map((item) => listedOf(item, parts)),
+    prompts: named(objectsIn(result, 'prompts'), mostPrompts, parts).map((item) => listedOf(item, parts)),
     ...(typeof next === 'string' && next !== '' && { next_cursor: next }),
   }
 }
@@ -94,13 +96,11 @@ export const getPrompt = async (
 ): Promise<Prompt> => {
   const options = { timeout_ms: server.entry.tool_timeout_sec * 1_000, signal: parts.signal }
   const result = answerOf(server, await server.ask('prompts/get', { ...wish }, options), parts)
-  return {
-    ...described(result, parts),
-    messages: objectsIn(result, 'messages')
-      .slice(0, mostMessages)
-      .map(({ role, content }) => ({
-        role: role === 'assistant' ? 'assistant' : 'user',
-        text: shownWhole(partText(content ?? null), parts.redact),
-      })),
-  }
+  const messages: Prompt['messages'][number][] = []
+  for (const { role, content } of objectsIn(result, 'messages').slice(0, mostMessages))
+    messages.push({
+      role: role === 'assistant' ? 'assistant' : 'user',
+      text: await shownWhole(partText(content ?? null), parts.redact),
+    })
+  return { ...described(result, parts), messages }
 }

@@ -5,6 +5,7 @@ import { mcpErrors } from '../config/errors.js'
 import type { AskOptions, Connection } from '../connection/connection.js'
 import { failureOf, shownReason } from '../connection/failure.js'
 import { loadKit } from '../connection/kit.js'
+import { keptInstructions } from '../connection/said.js'
 import { leavable, type LeavableConnection } from '../connection/leavable.js'
 import { beginAttempt } from './attempt.js'
 import { listTools, type Listing } from './listed.js'
@@ -284,7 +285,7 @@ class ServerLife implements McpServer {
     this.#state = 'connected'
     this.#problem = undefined
     this.#listProblem = undefined
-    this.#instructions = connection.instructions && this.#parts.redact(connection.instructions)
+    this.#instructions = keptInstructions(connection.instructions, this.#parts.redact)
     this.#connections += 1
     this.#parts.log.info('an MCP server is connected', { server: this.name })
     this.#presence.come()

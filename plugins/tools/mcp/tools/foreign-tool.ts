@@ -1,6 +1,8 @@
 /** A tool of a server, as models call it. */
 import {
   fromJsonSchema,
+  redactedTo,
+  visible,
   type Count,
   type Json,
   type JsonObject,
@@ -20,12 +22,14 @@ import { effectOf, type ListedTool } from '../servers/listed.js'
 import type { McpServer } from '../servers/mcp-server.js'
 import { askedProblem } from '../servers/problem.js'
 import { resultText } from './result.js'
-import { shownSchema, shownText } from './shown-schema.js'
+import { shownSchema } from './shown-schema.js'
 
 /** How often a call that may be repeated is made, when the connection ends during it. */
 const mostAttempts = 3
 /** Characters of a description. */
 const mostDescription = 4_000
+/** Of what a call says of how far it is, as much as is told of any. */
+const mostProgress = 500
 
 /** What a call of an operator and one of a model have in common. */
 export type Calling = Pick<ToolCall, 'signal' | 'report' | 'is_repeated'>
@@ -53,9 +57,9 @@ export interface ForeignParts {
   readonly redact: (text: string) => string
 }
 
-const answered = (result: JsonObject, redact: ForeignParts['redact']): Called => ({
+const answered = async (result: JsonObject, redact: ForeignParts['redact']): Promise<Called> => ({
   type: 'answered',
-  text: resultText(result, redact),
+  text: await resultText(result, redact),
   is_error: result['isError'] === true,
 })
 
@@ -72,7 +76,7 @@ const cutOff: Failure = { type: 'lost', reason: 'the daemon ended while it made 
 const redacted =
   (report: NonNullable<Calling['report']>, redact: ForeignParts['redact']): NonNullable<Calling['report']> =>
   ({ message, ...progress }) =>
-    report({ ...progress, ...(message !== undefined && { message: redact(message) }) })
+    report({ ...progress, ...(message !== undefined && { message: redactedTo(message, mostProgress, redact) }) })
 
 const createCall = (
   server: McpServer,
@@ -122,7 +126,7 @@ export const toFitTool = async (
   return {
     name: foreignToolName(origin),
     origin,
-    description: shownText(listed.description, parts.redact).slice(0, mostDescription),
+    description: visible(redactedTo(listed.description, mostDescription, parts.redact)).slice(0, mostDescription),
     input: input.value,
     input_schema,
     said_effect: listed.said_effect,

@@ -35,7 +35,8 @@ const shown = (server: string, item: JsonObject, redact: ResourceParts['redact']
 })
 
 interface Page {
-  readonly items: readonly JsonObject[]
+  /** Each is made fit to be shown when it is known that it is. */
+  readonly items: readonly (() => JsonObject)[]
   readonly next?: string
   readonly problem?: Problem
 }
@@ -69,7 +70,7 @@ const pageOf = async (
   const asked = await server.ask(method, params, { timeout_ms: isOneOf ? oneOfMs : listMs, signal })
   if (asked.type !== 'answered') return { items: [], problem: askedProblem(server.name, asked) }
   const next = asked.result['nextCursor']
-  const items = objectsIn(asked.result, member).map((item) => shown(server.name, item, redact))
+  const items = objectsIn(asked.result, member).map((item) => () => shown(server.name, item, redact))
   return { items, ...(typeof next === 'string' && next !== '' && redact(next) === next && { next }) }
 }
 
@@ -80,7 +81,7 @@ const listed = async (servers: readonly McpServer[], wish: ListWish, page: PageW
   const next = servers.length === 1 ? pages[0]?.next : undefined
   const more = servers.filter((_, at) => servers.length > 1 && pages[at]?.next !== undefined).map(({ name }) => name)
   return {
-    [wish.member]: items.slice(0, mostListed),
+    [wish.member]: items.slice(0, mostListed).map((item) => item()),
     ...(items.length > mostListed && { left_out: items.length - mostListed }),
     ...(next !== undefined && { next_cursor: next }),
     ...(more.length > 0 && { more_at: more }),
@@ -118,7 +119,8 @@ const readTool = ({ seenBy, redact }: ResourceParts): Tool =>
       if (found === undefined) return notFound(server)
       const timeout_ms = found.entry.tool_timeout_sec * 1_000
       const asked = await found.ask('resources/read', { uri }, { timeout_ms, signal })
-      if (asked.type === 'answered') return { type: 'result', output: { text: contentsText(asked.result, redact) } }
+      if (asked.type === 'answered')
+        return { type: 'result', output: { text: await contentsText(asked.result, redact) } }
       return failedCall(askedProblem(server, asked))
     },
   })

@@ -1,5 +1,5 @@
 /** What came of a call, as a model reads it: text, and what else there is in words. */
-import { isJsonObject, redactedTo, unsafeCast, type Json, type JsonObject } from '../../../../core/plugin.js'
+import { inTurns, isJsonObject, redactingTo, unsafeCast, type Json, type JsonObject } from '../../../../core/plugin.js'
 
 /** Characters of one answer. */
 const mostText = 256 * 1024
@@ -41,9 +41,9 @@ export const partText = (part: Json): string => {
 
 type Redact = (text: string) => string
 
-/** Redacted, and then cut to what one answer may have. */
-export const shownWhole = (whole: string, redact: Redact): string => {
-  const shown = redactedTo(whole, mostText, redact)
+/** Redacted, and then cut to what one answer may have; others are served in between. */
+export const shownWhole = async (whole: string, redact: Redact): Promise<string> => {
+  const shown = await inTurns(redactingTo(whole, mostText, redact))
   return whole.length <= mostText ? shown : `${shown}\n[Cut: ${whole.length - mostText} more characters.]`
 }
 
@@ -53,14 +53,14 @@ const listIn = (result: JsonObject, member: string): readonly Json[] => {
 }
 
 /** The text of a result; where there is none, its structure. */
-export const resultText = (result: JsonObject, redact: Redact): string => {
+export const resultText = (result: JsonObject, redact: Redact): Promise<string> => {
   const content = listIn(result, 'content').map(partText).join('\n')
   const structured = result['structuredContent']
   return shownWhole(content === '' && structured !== undefined ? JSON.stringify(structured) : content, redact)
 }
 
 /** Text of what was read of a resource. */
-export const contentsText = (result: JsonObject, redact: Redact): string =>
+export const contentsText = (result: JsonObject, redact: Redact): Promise<string> =>
   shownWhole(
     listIn(result, 'contents')
       .map((part) => (isJsonObject(part) ? resourceText(part) : '[A part that cannot be read.]'))

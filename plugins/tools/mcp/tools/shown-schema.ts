@@ -1,5 +1,5 @@
 /** What servers say of their tools, as models and operators are shown it: without secrets, and nothing hidden. */
-import { isJsonObject, unsafeCast, visible, type Json } from '../../../../core/plugin.js'
+import { isJsonObject, redactedAsRead, unsafeCast, visible, type Json } from '../../../../core/plugin.js'
 
 type Redact = (text: string) => string
 
@@ -14,7 +14,7 @@ const naming: ReadonlySet<string> = new Set([
   'dependentSchemas',
 ])
 
-export const shownText = (text: string, redact: Redact): string => visible(redact(text))
+const shownText = (text: string, redact: Redact): string => visible(redactedAsRead(text, redact))
 
 /** True of a text that is shown as it is: one that means something cannot be changed. */
 const isPlain = (text: string, redact: Redact): boolean => shownText(text, redact) === text

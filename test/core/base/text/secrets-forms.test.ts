@@ -129,6 +129,44 @@ test('secrets-21: a phrase is known with any blanks and line ends between its wo
   t.is(redactPlain('solid-\nKey-77'), 'solid-\nKey-77')
 })
 
+test('secrets-21: the padding of base64 goes with the value, and nothing else that follows', (t) => {
+  for (const value of ['a-key-of-12', 'a-key-of-12b', 'a-key-of-12bc']) {
+    const redact = redacting(value)
+    for (const before of ['', 'u', 'us']) {
+      const left = redact(`it is "${base64(before + value)}" = 1`)
+      t.regex(left, /^it is "[A-Za-z0-9]{0,3}\[redacted\]" = 1$/u, `${before}…${value}`)
+    }
+  }
+  t.is(redacting('a-key-of-12b')(`${base64('a-key-of-12b')}=x`), '[redacted]=x', 'what has no padding')
+})
+
+test('secrets-21: a value is known in base64 of its base64, and as a list of its bytes', (t) => {
+  const value = 'Rdy-9xPlüm_77Kettle'
+  const redact = redacting(value)
+  const bytes = Buffer.from(value)
+  const hexes = Array.from(bytes, (byte) => `0x${byte.toString(16).padStart(2, '0')}`)
+  const lists = [
+    hexes.join(', '),
+    hexes.join(' '),
+    hexes.join(',\n  '),
+    hexes.join(', ').toUpperCase().replaceAll('X', 'x'),
+  ]
+  for (const form of [...lists, JSON.stringify([...bytes]).slice(1, -1), [...bytes].join(', '), [...bytes].join(',\n')])
+    t.is(redact(`[1, ${form}, 2]`), '[1, [redacted], 2]', form)
+  for (const inner of [base64(value), base64(value).replace(/=+$/u, '')])
+    t.is(redact(`data: ${base64(inner)};`), 'data: [redacted];')
+  const numbers = JSON.stringify([...bytes].map((byte) => byte + 1))
+  t.is(redact(numbers), numbers)
+})
+
+test('secrets-21: a random value is known wherever a line end parts it', (t) => {
+  const value = 'zz9Q7hK2mN4pR8sT1vW3xY5'
+  const redact = redacting(value)
+  for (const end of ['\n', '\r\n', '\r', '\\n', '\n    ', ' '])
+    t.is(redact(`it is ${value.slice(0, 9)}${end}${value.slice(9)}.\n`), 'it is [redacted].\n', JSON.stringify(end))
+  t.is(redact(Array.from(value).join('\r')), '[redacted]')
+})
+
 test('secrets-21: texts of blanks and marks are read in linear time where phrases are known', (t) => {
   const redact = redacting('correct horse "Bättery" staple')
   for (const part of [' ', '\n ', '\\n', '\\', 'a\u0308', '\u0308\u0323', '\u1100', '\u1100\u1161\u11a8', 'correct\n'])

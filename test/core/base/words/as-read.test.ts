@@ -1,6 +1,6 @@
 /** Secrets that stand in a text otherwise than they are known, and what stands beside them. */
 import test, { type ExecutionContext } from 'ava'
-import { redactedAsRead } from '../../../../core/base/words/as-read.js'
+import { redactedAsRead, redactingAsRead } from '../../../../core/base/words/as-read.js'
 import { isLinear } from '../../../support/linear.js'
 
 const secret = 'Vq-9m_Plum+77/Kettle='
@@ -122,4 +122,26 @@ test('secrets-25: signs that begin what does not end are read in linear time, an
       isLinear((size) => void redactedAsRead(piece.repeat(size), redact), 30_000),
       JSON.stringify(piece),
     )
+})
+
+test('secrets-25: a secret is found in letters of full width, and with the blank of braille amid it', (t) => {
+  const wide = (text: string): string =>
+    text.replaceAll(/[!-~]/gu, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0))
+  isFound(t, [
+    wide(secret),
+    wide(secret.slice(0, 6)) + secret.slice(6),
+    amid('\u2800'),
+    Array.from(secret).join('\u2800'),
+  ])
+  const text = `密码：${wide('Ab 1')}，⠓⠊\u2800⠽ ${rest}`
+  t.is(redactedAsRead(text, redact), text)
+})
+
+test('secrets-25: a long text is read in portions', (t) => {
+  const text = `${'\\-'.repeat(100_000)} ${secret.replace('-', '\\-')}`
+  const work = redactingAsRead(text, redact)
+  let [portions, step] = [0, work.next()]
+  for (; step.done !== true; step = work.next()) portions += 1
+  t.true(portions > 3)
+  t.is(step.value, `${'\\-'.repeat(100_000)} [redacted]`)
 })

@@ -97,6 +97,26 @@ test('secrets-25: what is read otherwise takes no longer than it is long', (t) =
     )
 })
 
+test('secrets-25: however much of a long text is secret, it is looked at once, and what is shown is sure', (t) => {
+  const [text, most] = [`a ${cutCanary} `.repeat(400_000), 256 * 1024]
+  const reading = (redact: (part: string) => string): number => {
+    let looked = 0
+    const shown = redactedTo(text, most, (part) => ((looked += part.length), redact(part)))
+    t.false(holdsPiece(shown))
+    t.regex(shown, /^(?:a \[redacted\] )+(?:a ?)?(?:\[redacted\]?)?$/u)
+    t.true(shown.length > most / 3)
+    return looked
+  }
+  t.true(reading(redactCanary) < 1_500_000)
+  const written = Array.from(cutCanary, (sign) => `%${sign.charCodeAt(0).toString(16)}`).join('')
+  for (let at = 0; at < written.length; at += 7) {
+    const long = `${'x'.repeat(at)}${`${written} `.repeat(20_000)}`
+    const shown = redactedTo(long, most, redactCanary)
+    t.regex(shown, /^x*(?:\[redacted\] )+(?:\[redacted\]?)?$/u)
+    t.is(redactedTo(long, 300, redactCanary), shown.slice(0, 300))
+  }
+})
+
 test('of a long text its beginning is looked at', (t) => {
   let looked = 0
   const redact = (text: string): string => {

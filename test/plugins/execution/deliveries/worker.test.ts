@@ -2,7 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
-import { DeliveryObservers, type ReplyPlugin } from '../../../../plugins/execution/deliveries/contract.js'
+import {
+  DeliveryObservers,
+  type DeliveryOutcome,
+  type ReplyPlugin,
+} from '../../../../plugins/execution/deliveries/contract.js'
 import { testPlugin } from '../../../support/plugins.js'
 import { createClock } from '../../../../core/base/clock.js'
 import type { DiskFile } from '../../../../core/state/disk/disk.js'
@@ -318,6 +322,28 @@ test('a reply plugin that throws or never ends costs an attempt and holds nobody
     'delivery_timed_out',
     'reply_plugin_failed',
   ])
+})
+
+test('deliveries-39: a reply plugin that goes on behind its signal is charged and told in the log, and one that ends is not', async (t) => {
+  const ending = (signal: AbortSignal): Promise<DeliveryOutcome> =>
+    new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve({ type: 'retry', code: 'too_slow', uncertain: true }))
+    })
+  const replies = [
+    replyPlugin('never', () => new Promise(() => {})),
+    replyPlugin('obedient', (_, signal) => ending(signal)),
+  ]
+  const bench = await start(t, { max_attempts: 1, attempt_timeout_ms: 50 }, { replies })
+  await bench.enqueue([], { targets: replies.map(({ plugin }) => ({ plugin, address: 'x' })) })
+  await untilStatus(bench, 'dead_lettered', 2)
+  const told = bench.daemon.log.filter(({ fact }) => fact === 'a reply plugin did not end')
+  t.deepEqual(
+    told.map(({ details }) => details['reply_plugin']),
+    ['never'],
+  )
+  const [faulty] = bench.daemon.daemon.view.plugins().filter(({ fault_count }) => fault_count > 0)
+  t.like(faulty, { id: 'lender', fault_count: 1 })
+  t.is(faulty?.last_fault?.message, 'it did not end within 2000 ms of being told to')
 })
 
 test('deliveries-15: no more targets than allowed are delivered to at the same time', async (t) => {

@@ -126,8 +126,6 @@ test('models-80: what a provider knows of its models is charged where it throws 
 
 const streams: readonly (readonly [string, RegExp])[] = [
   ['stream_thrown', /^it has no words$/u],
-  ['stream_number', /^what its stream returned yields no events$/u],
-  ['stream_results', /^what its stream gave is no result of an iterator$/u],
   ['stream_next', /^it has no words$/u],
   ['stream_bare', /^null$/u],
 ]
@@ -139,6 +137,24 @@ test('models-80: a stream that is none fails its run, and its plugin is charged'
     t.is(status, 'failed', id)
     t.true(error.startsWith(`model_unknown: The provider ${id} failed in an unexpected way`), error)
     t.is(isCharged(t, daemon, words, id), `stream of the model provider ${id}, called by runs`)
+  }
+})
+
+const noStream = 'what its stream returned yields no events, as `async *stream()` does'
+
+test('models-76: what is no stream of events breaks the contract, and its run says how', async (t) => {
+  const ids = ['stream_async', 'stream_rejected', 'stream_list', 'stream_nothing', 'stream_reader', 'stream_number']
+  const daemon = await start(t, [...ids, 'stream_results'])
+  for (const [id, wrong] of [
+    ...ids.map((id) => [id, noStream] as const),
+    ['stream_results', 'what its stream gave is no result of an iterator'] as const,
+  ]) {
+    const { error } = await run(daemon, { provider: id }, 'completed', 'failed')
+    t.is(
+      error,
+      `model_provider_fault: The provider ${id} gave an answer that breaks the contract of providers: ${wrong}.`,
+    )
+    t.is(charged(daemon)[0]?.last_fault?.message, wrong)
   }
 })
 
@@ -166,12 +182,16 @@ test('models-86: an event of a provider of others is what it says when it is ask
 })
 
 const unreadable = {
-  odd_metadata: 'part.metadata must be a JSON object',
-  odd_more: 'part must be a JSON value',
-  odd_text: 'part.text must be a string',
-  odd_delta: 'the event must be an object',
-  odd_part: 'part must be an object',
-  odd_event: 'the event must be an object',
+  odd_metadata: 'part.metadata is not plain JSON: n is a bigint',
+  odd_deep: 'part.metadata is not plain JSON: it is more than 128 levels deep',
+  odd_large: 'part.metadata has more than 25165824 bytes',
+  odd_number: 'part.input is not plain JSON: list.1 is no finite number',
+  odd_class: 'part.input is not plain JSON: when is neither a list nor a plain object',
+  odd_more: 'part.more is not plain JSON: it is a bigint',
+  odd_text: 'part.text cannot be read',
+  odd_delta: 'the event cannot be read',
+  odd_part: 'part is no plain object',
+  odd_event: 'the event cannot be read',
 }
 
 test('models-86: what cannot be read of an event, or is no JSON, is a fault of its provider alone', async (t) => {
@@ -202,6 +222,7 @@ const contradictions = {
   never_done: 'its stream ended without done',
   ends_other: 'done says other, and there are calls',
   ends_paused: 'done says paused, and there are calls',
+  ends_failed: 'done says stop, and there is a failure',
   ends_calls: 'done says tool_calls, and there is no call',
   shows_more: 'its text_deltas say other words than its text parts',
   shows_else: 'its text_deltas say other words than its text parts',

@@ -10,7 +10,7 @@ import { done, fails, scriptedProvider, text, type Play } from '../../../../plug
 import { call } from '../../../support/agents.js'
 import { freshRoot, startTestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
-import { situation } from '../../../support/explanations.js'
+import { readExplanation, situation } from '../../../support/explanations.js'
 import { createLatch } from '../../../support/latch.js'
 import { planned, writeServers } from '../../../support/mcp.js'
 import { testPlugin } from '../../../support/plugins.js'
@@ -80,6 +80,27 @@ test('explanations-6: a call that its server holds back is no answer that comes,
   clock.leap(61_000)
   await situation(t, daemon, 'held-call-made', { id, codes: ['model_call'] })
   gate.open()
+})
+
+test('explanations-6: a route that fails and is held back is asked again when its server wants to be', async (t) => {
+  const clock = createLeapingClock()
+  const play: Play = (_, count) => [count === 1 ? fails(true, 'It is down.') : fails(true, 'Slower.', 200_000)]
+  const config = { runs: { model_retry_base_ms: 60_000, model_retry_max_ms: 60_000 } }
+  const daemon = await routed(t, play, '', { clock, config })
+  const id = await daemon.run('s1', 'x')
+  while (daemon.asked.length < 1) await new Promise((resolve) => setTimeout(resolve, 5))
+  await daemon.run('s2', 'y')
+  while (daemon.asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  clock.leap(61_000)
+  await situation(t, daemon, 'route-wait-held', { id, codes: ['held_call', 'route_wait'] })
+  const { subjects } = await readExplanation(daemon, id)
+  const [wait, held] = ['route_wait', 'held_call'].map((code) =>
+    subjects[0].reasons.find((it: any) => it.code === code),
+  )
+  t.is(wait.until_ms, held.until_ms)
+  const { waiting_for_model_route: shown, model_call_held } = (await daemon.request('GET', `/v1/runs/${id}`)).body
+  t.is(shown.next_attempt_at_ms, model_call_held.until_ms)
+  t.true(shown.next_attempt_at_ms > clock.now())
 })
 
 test('explanations-6: a route that makes no more calls at a time is told, and the call that has its turn', async (t) => {

@@ -33,7 +33,12 @@ const broken: readonly [unknown, string][] = [
   [{ ...done(), usage: { input_tokens: 1e13, output_tokens: 1 } }, 'usage.input_tokens must be at most 1000000000000'],
   [{ ...done(), usage: { input_tokens: 1, output_tokens: 1e300 } }, 'usage.output_tokens must'],
   [{ type: 'done', outcome: 'failed', failure: { class: 'odd', retryable: true, message: '' } }, 'failure.class must'],
-  [fails(true, 'It is busy.', -5), 'failure.retry_after_ms must be a number from 0'],
+  ...[-5, Number.NaN, Infinity].map((wait): [unknown, string] => [
+    fails(true, 'It is busy.', wait),
+    'failure.retry_after_ms must be a finite number from 0',
+  ]),
+  [call({ name: 'n'.repeat(1_001) }), 'part.name must'],
+  [call({ id: 'i'.repeat(65_537) }), 'part.id must'],
 ]
 
 test('models-76: an event of a provider that breaks the contract is told by its field, and each right one is taken', (t) => {
