@@ -1,4 +1,7 @@
 /** What a repair would do about each finding: told before it is done. */
+import { Problem } from '../../base/errors.js'
+import { count } from '../../base/text/command-text.js'
+import { errors } from '../errors.js'
 import { layout, numberOf } from '../format/layout.js'
 import { norFile } from './verify-tree.js'
 import type { Finding, VerifyReport } from './verify.js'
@@ -136,4 +139,23 @@ export const planRepair = ({ findings, root }: VerifyReport): RepairPlan => {
     ),
     byHand,
   }
+}
+
+/** Actions that were done, and those that are known to be left. */
+export interface Done {
+  actions: number
+  left: number
+}
+
+export const countDone = (done: Done): void => {
+  done.actions += 1
+  done.left -= 1
+}
+
+/** A repair that goes on finds done what was done. */
+export const brokenOff = (error: unknown, { actions, left }: Done): unknown => {
+  if (!(error instanceof Problem) || error.code !== errors.interrupted.code || actions === 0) return error
+  const next = left > 0 ? 'repeat the command for what is left' : 'holdfast state verify tells whether all is clean'
+  const stands = `${count(actions, 'repair')} done, and what was done stays: ${next}.`
+  return errors.interrupted({ details: { stands } })
 }
