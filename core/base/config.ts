@@ -17,7 +17,7 @@ import {
   type JsonObject,
 } from './schema.js'
 import { isSecretSetting } from './words/secret-names.js'
-import { meantName } from './words/meant-name.js'
+import { meantName } from './words/nearest.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 /** Flags by name; `true` for one without a value. */

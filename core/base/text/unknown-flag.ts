@@ -1,6 +1,6 @@
 import { errors } from '../config.js'
 import type { Problem } from '../errors.js'
-import { meantName } from '../words/meant-name.js'
+import { meantName } from '../words/nearest.js'
 
 interface Asked {
   /** With its `--help`: `serve`, or empty for the program. */
