@@ -12,13 +12,7 @@ import { isGone, RequestInput } from './request-input.js'
 import type { OriginPolicy } from '../access/origin.js'
 import { problemAnswer, send, type Answer } from './reply.js'
 import { sendBytes } from './bytes-answer.js'
-import {
-  committedValue,
-  type BytesReply,
-  type Route,
-  type StreamReply,
-  type SubjectCaller,
-} from '../routes/route.js'
+import { committedValue, type BytesReply, type Route, type StreamReply, type SubjectCaller } from '../routes/route.js'
 import type { Answered } from './http-metrics.js'
 import { createListWriter, isLong, slicedItems, sliceItems, type ListWriter } from '../routes/sliced.js'
 import { readCursor, type Streams } from './stream.js'
