@@ -47,7 +47,7 @@ export interface DeltaPiece<K extends string> {
   /** Unix ms. */
   readonly timestamp_ms: number
 }
-/** What a slow client has not been sent. */
+/** What a client has not been sent: it was slow, or came when that had been said. */
 export interface DeltaLoss {
   /** Deltas. */
   readonly count: number

@@ -8,7 +8,7 @@ export interface DeltaText {
   /** The frame of a piece; empty if its data could not be made. */
   frame(kind: string, text: string): string
   /** The frame that tells of a loss. */
-  lossFrame(loss: Omit<DeltaLoss, 'timestamp_ms'>): string
+  lossFrame(loss: Missed): string
 }
 
 interface Pending {
@@ -17,11 +17,7 @@ interface Pending {
   text: string
   count: number
 }
-interface Loss {
-  readonly of: DeltaText
-  count: number
-  chars: number
-}
+type Missed = Omit<DeltaLoss, 'timestamp_ms'>
 
 export interface DeltaFollower {
   /** When it is to be flushed; kept by the ticks. */
@@ -32,6 +28,8 @@ export interface DeltaFollower {
   readonly wroteAt: number
   has(of: DeltaText): boolean
   add(of: DeltaText, kind: string, text: string): void
+  /** Tells of what was said before, in front of what comes next. */
+  miss(of: DeltaText, said: Missed): void
   /** Writes what waits in one go, or loses it if the client has not taken what it was sent before. */
   flush(elapsed: number): void
   /** Forgets what waits: the client has gone. */
@@ -54,7 +52,7 @@ export const createDeltaFollower = ({ sink, live, encode, onFault }: DeltaFollow
   let pending: Pending[] = []
   /** The newest piece of each text. */
   const newest = new Map<DeltaText, Pending>()
-  const losses = new Map<string, Loss>()
+  const losses = new Map<string, Missed & { readonly of: DeltaText }>()
   let chars = 0
   let wroteAt = -Infinity
 
@@ -65,15 +63,14 @@ export const createDeltaFollower = ({ sink, live, encode, onFault }: DeltaFollow
     chars = 0
     return taken
   }
-  const lose = ({ of, count, text }: Pending): void => {
+  const miss = (of: DeltaText, { count, chars: missed }: Missed): void => {
     const key = JSON.stringify(of.keys)
     const known = losses.get(key) ?? { of, count: 0, chars: 0 }
-    known.count += count
-    known.chars += text.length
-    losses.set(key, known)
+    losses.set(key, { of: known.of, count: known.count + count, chars: known.chars + missed })
     if (losses.size <= mostLosses) return
     for (const oldest of losses.keys()) return void losses.delete(oldest)
   }
+  const lose = ({ of, count, text }: Pending): void => miss(of, { count, chars: text.length })
   const tellLosses = (): string => {
     let text = ''
     for (const { of, ...loss } of losses.values()) text += of.lossFrame(loss)
@@ -93,6 +90,7 @@ export const createDeltaFollower = ({ sink, live, encode, onFault }: DeltaFollow
       return wroteAt
     },
     has: (of) => newest.has(of),
+    miss,
     add(of, kind, text) {
       chars += text.length
       const last = newest.get(of)

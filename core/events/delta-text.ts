@@ -68,27 +68,45 @@ interface Parts {
 export const openDeltaText = <K extends string>({ text, ticks, membership, audience }: Parts): Deltas<K> => {
   let seen = -1
   let followers: readonly DeltaFollower[] = []
+  /** Those of them who came amid it and were sent nothing of it yet. */
+  let late: readonly DeltaFollower[] = []
   const pieces = createPieces()
   let kind: K | undefined
   let [begun, closed] = [false, false]
+  const said = { count: 0, chars: 0 }
+
+  const tally = ({ length }: string): void => {
+    if (length === 0) return
+    said.count += 1
+    said.chars += length
+  }
+  const follow = (next: readonly DeltaFollower[]): void => {
+    const known = new Set(followers.filter((follower) => !late.includes(follower)))
+    late = said.count === 0 ? [] : next.filter((follower) => !known.has(follower))
+    followers = next
+    // What was held back is not the beginning of what others are shown.
+    if (followers.length === 0) tally(pieces.end())
+  }
 
   const isFollowed = (): boolean => {
     if (seen !== membership()) {
       seen = membership()
-      followers = audience()
-      // What was held back is not the beginning of what others are shown.
-      if (followers.length === 0) pieces.end()
+      follow(audience())
     }
     return followers.length > 0
   }
   const give = (shown: string): void => {
     if (shown === '' || kind === undefined) return
+    for (const follower of late) follower.miss(text(), said)
+    late = []
     for (const follower of followers) ticks.give(follower, { of: text(), kind, text: shown, first: !begun })
     begun = true
+    tally(shown)
   }
   return {
     write(of, piece) {
-      if (closed || !isFollowed()) return
+      if (closed) return
+      if (!isFollowed()) return tally(piece)
       if (of !== kind) {
         give(pieces.end())
         kind = of

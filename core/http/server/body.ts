@@ -1,18 +1,15 @@
 /** Receives the bytes of a body, within the limit of its route and what may be in flight. */
 import type { IncomingMessage } from 'node:http'
-import type { Clock } from '../../base/clock.js'
 import { unsafeCast } from '../../base/schema.js'
 import { defaultBodyLimit } from '../routes/route.js'
 import { httpErrors } from '../errors.js'
+import { dropRest, watchStall, type Pace, type Progress } from './body-arrival.js'
 import type { BodyBudget, Hold } from './body-budget.js'
 import { createPiece, giveBack, type Piece } from './piece.js'
 
-export interface Receiving {
+export interface Receiving extends Pace {
   readonly limit: number
   readonly hold: Hold
-  readonly clock: Clock
-  /** Ms. */
-  readonly stall: number
   /** Its media type is not looked at. */
   readonly anyType: boolean
 }
@@ -38,36 +35,7 @@ const closing = { connection: 'close' }
 export const tooLarge = (limit: number) =>
   httpErrors.payload_too_large({ details: { limit_bytes: limit }, members: { limit_bytes: limit }, headers: closing })
 
-/** What still comes is read and dropped, so that the client learns of it. */
 const noRoom = () => httpErrors.too_many_bodies({ retryAfter: 5 })
-
-/** Bytes of a body that must have come in the time of so many looks at it. */
-const stallBytes = 64 * 1024
-const looks = 5
-
-/** How far a body has come. */
-interface Progress {
-  size: number
-  /** It is not read, because there is no room for more of it yet. */
-  waits: boolean
-  /** It was not read for a part of the time since the last look. */
-  waited: boolean
-}
-
-/** A body that hardly comes must not keep others from their turn, nor its connection. */
-const watchStall = ({ clock, stall }: Receiving, progress: Progress, stalled: () => void): (() => void) => {
-  let sizes = [0]
-  let cancel = (): void => {}
-  const look = (): void => {
-    if (progress.waited) sizes = []
-    sizes.push(progress.size)
-    if (sizes.length > looks && progress.size - (sizes.shift() ?? 0) < stallBytes) return stalled()
-    progress.waited = progress.waits
-    cancel = clock.after(stall / looks, look)
-  }
-  cancel = clock.after(stall / looks, look)
-  return () => cancel()
-}
 
 /** One piece of memory of its own, which may be handed to another thread. */
 const joined = (chunks: readonly Uint8Array[], size: number): Uint8Array => {
@@ -134,14 +102,14 @@ const collect = (request: IncomingMessage, receiving: Receiving, length: number)
       request.off('data', take)
       settle()
     }
-    const refuse = (problem: Error): void =>
+    const refuse = (problem: Error, drop: () => void = () => dropRest(request, receiving)): void =>
       end(() => {
         // What has come is of no use while the rest is read and dropped.
         store.drop()
-        request.resume()
+        drop()
         reject(problem)
       })
-    const stalled = (): void => refuse(httpErrors.request_timeout({ headers: closing }))
+    const stalled = (): void => refuse(httpErrors.request_timeout({ headers: closing }), () => request.resume())
     const unwatch = request.complete ? () => {} : watchStall(receiving, progress, stalled)
     const grow = (bytes: number): void => {
       const taken = hold.take(bytes)
@@ -210,7 +178,10 @@ export const openHold = (budget: BodyBudget, request: IncomingMessage, limit: nu
 /** The bytes; undefined if the client went away. */
 export const readBody = async (request: IncomingMessage, receiving: Receiving): Promise<Uint8Array | undefined> => {
   const length = lengthOf(request)
-  if (length > receiving.limit) throw tooLarge(receiving.limit)
+  if (length > receiving.limit) {
+    dropRest(request, receiving)
+    throw tooLarge(receiving.limit)
+  }
   // What came with its headers is there a turn later.
   await undefined
   const isWhole = length > 0 && request.readableLength === length

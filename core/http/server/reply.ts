@@ -2,6 +2,7 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { redactedAction, redactedSentence, type Problem } from '../../base/errors.js'
+import { restOf } from './body-arrival.js'
 import { problemDocument, problemHeaders, problemType } from '../problem.js'
 
 export interface Answer {
@@ -40,9 +41,11 @@ export const send = (request: IncomingMessage, response: ServerResponse, answer:
   const { status, body = '' } = answer
   response.writeHead(status, headersOf(answer, lengthOf(body)))
   if (request.method === 'HEAD') return void response.end()
-  if (typeof body === 'string') return void response.end(body)
-  for (const part of body) response.write(part)
-  response.end()
+  const rest = restOf(request)
+  if (typeof body === 'string' && rest === undefined) return void response.end(body)
+  for (const part of typeof body === 'string' ? [body] : body) response.write(part)
+  if (rest === undefined) response.end()
+  else void rest.then(() => response.end())
 }
 
 /** Answers on a connection whose request could not even be read, and closes it. */

@@ -107,7 +107,7 @@ export const compactSession = async (
   const budget = budgetOf(
     route,
     assemble(context, run, { messages, shown: shownRuns(thread), generation: {}, window: windowFor(route, run.model) }),
-    context,
+    { calibration: context.calibration, session_id },
   )
   const part = budget === undefined ? undefined : partOf(thread, Math.max(0, budget.bytes), weigh)
   if (budget === undefined || part === undefined) return nothing

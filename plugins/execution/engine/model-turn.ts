@@ -63,8 +63,9 @@ const questionOf = (
   const window = windowFor(route, run.model)
   const whole = assemble(context, run, { messages: thread.messages, shown, generation, searches, window })
   const { calibration } = context
+  const { session_id } = run
   const share = progress.overflow === undefined ? 1 : shareAfterRefusal
-  return { whole, budget: budgetOf(route, whole, { calibration, share }) }
+  return { whole, budget: budgetOf(route, whole, { calibration, session_id, share }) }
 }
 
 /** The request, and about its bytes; undefined if not even the newest turn fits. */
@@ -127,7 +128,7 @@ export const modelStep = async (execution: Execution, { run, thread, progress }:
   const fitted = fitRequest(execution, thread, question)
   if (fitted === undefined) return failRun(execution, overflowOf(context, question))
   const { bytes } = fitted
-  const called = { route_id: route.route_id, model: run.model }
+  const called = { route_id: route.route_id, model: run.model, session_id: run.session_id }
   const answer = await askWithFiles(execution, route, { request: fitted.request, turn, attempt })
   context.calibration.learn(called, bytes, answer.usage)
   if (answer.type === 'failed' || isCut(execution)) billUntaken(execution, { turn, attempt, answer })

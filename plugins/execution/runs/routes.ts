@@ -63,7 +63,13 @@ const list = ({ context, runs, skip }: RouteContext): Route =>
             'In order of submission, also with priority_active.',
         ),
       ),
-      priority_active: optional(doc(boolean(), 'Open runs first, then those that changed last.')),
+      priority_active: optional(
+        doc(
+          boolean(),
+          'Open runs first, then those that changed last. In pages the open ones are in order of submission, newest ' +
+            'first, as they were open when the first page was made: one that ends meanwhile keeps its place.',
+        ),
+      ),
       ...pageFields,
     }),
     reply: jsonReply(pageOf(RunView)),
@@ -72,7 +78,7 @@ const list = ({ context, runs, skip }: RouteContext): Route =>
       listRuns(
         context.store,
         { ...query, ...(unknown === true && { only: context.ledger()?.unknown() ?? [] }) },
-        { view: (run) => runs.view(run, caller), skip },
+        { view: (run) => runs.view(run, caller), skip, now: context.clock.now },
       ),
   })
 

@@ -219,6 +219,33 @@ test('events-26: a slow client loses deltas and nothing else, and is told of eac
   t.false(slow.state.writes.join('').includes('event: said\nid:'))
 })
 
+test('events-26: who comes amid a text is told how much of it was said, before anybody followed and since', async (t) => {
+  const { bus, speak } = start()
+  const text = speak()
+  text.write('low', 'hm')
+  text.write('loud', 'so')
+  const [early, late, last] = [listen(), listen(), listen()]
+  bus.subscribe(early.sink, { include })
+  text.write('loud', ' far')
+  await turn()
+  bus.subscribe(late.sink, { include })
+  bus.subscribe(listen().sink, { include, filter: { scope: 'run', id: 'r2' } })
+  text.write('loud', ' so \ud83d')
+  bus.subscribe(last.sink, { include })
+  text.write('loud', '\ude00')
+  text.close()
+  const loss = (count: number, chars: number) => ({ type: 'said', of: 'r1', count, chars })
+  const piece = (words: string) => ({ type: 'said', of: 'r1', kind: 'loud', text: words })
+  t.deepEqual(early.frames(), [loss(2, 4), piece(' far'), piece(' so 😀')])
+  t.deepEqual(late.frames(), [loss(3, 8), piece(' so 😀')])
+  t.deepEqual(last.frames(), [loss(4, 12), piece('😀')])
+  const [next, again] = [speak(), listen()]
+  bus.subscribe(again.sink, { include })
+  next.write('loud', 'anew')
+  await turn()
+  t.deepEqual(again.frames(), [piece('anew')], 'it follows this one from its beginning')
+})
+
 test('events-26: a client that is served from the window gets no deltas until it is live again', async (t) => {
   const { bus, pass, speak } = start()
   const one = listen()

@@ -20,55 +20,63 @@ const plausible = { least: 0.1, most: 10 }
 const shortest = 200
 /** How much of what was learned stays with each call, and what is known before the first. */
 const [memory, before] = [0.9, 2_000]
-const mostRoutes = 256
+const [mostRoutes, mostRefused] = [256, 1_024]
 
 interface Learned {
   readonly reckoned: number
   readonly reported: number
 }
 
+const nothing: Learned = { reckoned: before, reported: before }
+
 /** What calls have told of the tokens of their models; of this life of the daemon alone. */
 export interface Calibration {
   /** Tokens for one that is reckoned. */
-  factor(route: Called): number
+  factor(called: Called): number
   /** Takes in what a call of so many bytes has used. */
-  learn(route: Called, bytes: number, usage: Usage | undefined): void
-  /** The model refused so many bytes as too long, of which it was reckoned that they fit. */
-  refused(route: Called, bytes: number, room: number): void
+  learn(called: Called, bytes: number, usage: Usage | undefined): void
+  /** So many bytes of a conversation were refused as too long, of which it was reckoned that they fit. */
+  refused(called: Called, bytes: number, room: number): void
 }
 
-/** A model of a route. */
+/** A model of a route, and whose conversation it is asked with. */
 export interface Called {
   readonly route_id: string
   readonly model: string
+  readonly session_id: string
 }
 
 export const createCalibration = (): Calibration => {
   const known = createCache<Learned>(mostRoutes)
-  const keyOf = ({ route_id, model }: Called): string => JSON.stringify([route_id, model])
-  const of = (route: Called): Learned => known.get(keyOf(route)) ?? { reckoned: before, reported: before }
-  const factor = (route: Called): number => {
-    const { reckoned, reported } = of(route)
+  /** A refusal has many reasons, such as a proxy's limit: it tells nothing of other conversations. */
+  const refusals = createCache<Learned>(mostRefused)
+  const routeOf = ({ route_id, model }: Called): string => JSON.stringify([route_id, model])
+  const conversationOf = ({ route_id, model, session_id }: Called): string =>
+    JSON.stringify([route_id, model, session_id])
+  const factor = (called: Called): number => {
+    const { reckoned, reported } = refusals.get(conversationOf(called)) ?? known.get(routeOf(called)) ?? nothing
     return Math.min(bounds.most, Math.max(bounds.least, reported / reckoned))
   }
   return {
     factor,
-    learn(route, bytes, usage) {
+    learn(called, bytes, usage) {
       const reckoned = bytes / bytesPerToken
       const reported = usage?.input_tokens ?? 0
       if (reckoned < shortest || !(reported >= reckoned * plausible.least && reported <= reckoned * plausible.most))
         return
-      const old = of(route)
-      known.set(keyOf(route), {
+      const grown = (old: Learned): Learned => ({
         reckoned: old.reckoned * memory + reckoned,
         reported: old.reported * memory + reported,
       })
+      known.set(routeOf(called), grown(known.get(routeOf(called)) ?? nothing))
+      const refused = refusals.get(conversationOf(called))
+      if (refused !== undefined) refusals.set(conversationOf(called), grown(refused))
     },
-    refused(route, bytes, room) {
+    refused(called, bytes, room) {
       const least = room / (bytes / bytesPerToken)
-      if (factor(route) >= least) return
+      if (factor(called) >= least) return
       const reckoned = Math.max(before, bytes / bytesPerToken)
-      known.set(keyOf(route), { reckoned, reported: reckoned * least })
+      refusals.set(conversationOf(called), { reckoned, reported: reckoned * least })
     },
   }
 }
@@ -109,6 +117,13 @@ export const reckonedTokens = (tools: readonly ModelTool[]): number => weighTool
 export const besideBytes = ({ system, tools }: Pick<ModelRequest, 'system' | 'tools'>): number =>
   weighTools(tools) + Buffer.byteLength(system)
 
+interface Reckoning {
+  readonly calibration: Calibration
+  readonly session_id: string
+  /** Of the room. */
+  readonly share?: number
+}
+
 type Bounded = Pick<ModelRoute, 'context' | 'context_window'>
 
 /** Undefined where the route has no bound. */
@@ -119,12 +134,12 @@ export const windowFor = ({ context, context_window }: Bounded, model: string): 
 export const budgetOf = (
   route: Bounded & Pick<ModelRoute, 'route_id'>,
   request: Pick<ModelRequest, 'model' | 'system' | 'tools' | 'generation'>,
-  { calibration, share = 1 }: { readonly calibration: Calibration; readonly share?: number },
+  { calibration, session_id, share = 1 }: Reckoning,
 ): Budget | undefined => {
   const { model, generation } = request
   const window = windowFor(route, model)
   if (window === undefined) return undefined
-  const factor = calibration.factor({ route_id: route.route_id, model }) / bytesPerToken
+  const factor = calibration.factor({ route_id: route.route_id, model, session_id }) / bytesPerToken
   const beside = besideBytes(request)
   const room = (window.tokens - answerRoom(window, generation)) * (1 - margin) * share
   return {

@@ -24,14 +24,15 @@ export const queuedLane = (session_id: string): string => `queued:${session_id}`
 /** Groups of one session and one status. */
 export const splitGroup = (session_id: string, status: RunRecord['status']): string => `${status}:${session_id}`
 
-const timeKey = (at: number, run_id: string): string => `${paddedTime(at)}:${run_id}`
+/** A sort key of the index `changed`, as of others by time. */
+export const timeKey = (at: number, run_id: string): string => `${paddedTime(at)}:${run_id}`
 /** Most times are of this century. */
 const paddedTime = (at: number): string =>
   at >= 1e12 && at < 1e13 && Number.isInteger(at) ? `0000000${at}` : String(at).padStart(20, '0')
 
 /** Four indexes ask for it, one after the other. */
 let newest: { readonly run: RunRecord; readonly key: string } | undefined
-const changeKey = (run: RunRecord): string => {
+export const changeKey = (run: RunRecord): string => {
   if (newest?.run !== run) newest = { run, key: timeKey(run.updated_at_ms, run.run_id) }
   return newest.key
 }

@@ -43,7 +43,11 @@ export const createSpeechText = (write: (text: string) => void, columns: () => n
   const say = (kind: Kind): void => {
     const { attempt = 1, text = '' } = kind
     const key = keyOf(kind)
-    if (open !== key) {
+    if (open === '' && attempt === 1) {
+      // The line says that the beginning is not shown.
+      write(flow.add(' '))
+      open = key
+    } else if (open !== key) {
       end()
       write(heading(attempt === 1 ? 'says' : 'anew'))
       flow.begin(indent)

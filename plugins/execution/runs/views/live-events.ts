@@ -51,7 +51,10 @@ export const TraceKind = tagged('type', {
   model_text_delta: traceOf('model_text_delta', delta),
   model_reasoning_delta: traceOf('model_reasoning_delta', delta),
   model_deltas_dropped: traceOf('model_deltas_dropped', {
-    count: doc(integer(), 'Deltas of the run that this client was too slow for.'),
+    count: doc(
+      integer(),
+      'Deltas of the run that this client was too slow for, or that came before it followed the text.',
+    ),
     chars: doc(integer(), 'UTF-16 code units of their text.'),
   }),
   model_retry_scheduled: traceOf('model_retry_scheduled', { turn: integer(), attempt: integer(), reason: string() }),

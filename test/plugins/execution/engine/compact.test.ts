@@ -234,6 +234,19 @@ test('prompt-10: a conversation that a model refuses as too long is summed up on
   t.is(asked.length, 2)
 })
 
+test('prompt-10: one conversation that is refused has no other one summed up or cut', async (t) => {
+  const refuses: Play = (request) => (saidIn(request).includes('refused') ? [tooLong] : [text('Short.'), done()])
+  const daemon = await start(t, refuses, { window: 24_000 })
+  t.is((await daemon.run('refused')).status, 'failed')
+  await openSession(daemon, 's2')
+  for (const name of ['one', 'two', 'three'])
+    await until(daemon, (await submit(daemon, 's2', name.padEnd(3_000))).run_id, 'completed')
+  t.deepEqual(
+    daemon.asked.slice(-3).map(({ messages }) => messages.length),
+    [1, 3, 5],
+  )
+})
+
 test('prompt-7: with compact_at_percent 0 nothing is summed up by itself', async (t) => {
   const daemon = await start(t, usual, { runs: { compact_at_percent: 0 } })
   for (let n = 0; n < 6; n += 1) await daemon.run(`run ${n}`)

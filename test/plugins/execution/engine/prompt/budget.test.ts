@@ -13,7 +13,7 @@ import { openSession, submit, until } from '../../../../support/runs.js'
 import { callTool, done, scriptedProvider, text } from '../../../../../plugins/providers/scripted/contract.js'
 import { openStream } from '../../../../support/sse.js'
 
-const called = { route_id: 'a', model: 'm' }
+const called = { route_id: 'a', model: 'm', session_id: 's1' }
 const request = (more: Partial<ModelRequest> = {}) => ({ model: 'm', system: '', tools: [], generation: {}, ...more })
 const route = (window: ContextWindow) => ({ route_id: 'a', context_window: () => window })
 
@@ -41,15 +41,15 @@ test('prompt-3: the window is that of the route, else what its provider knows of
 test('prompt-4: the answer has its room, what stands beside the conversation is counted, and a route without a window has no bound', (t) => {
   const calibration = createCalibration()
   const bytes = (window: ContextWindow, more: Partial<ModelRequest> = {}) =>
-    budgetOf(route(window), request(more), { calibration })?.bytes
+    budgetOf(route(window), request(more), { calibration, session_id: 's1' })?.bytes
   t.is(bytes({ tokens: 10_000, answer: 2_000 }), 8_000 * 0.95 * 4)
   t.is(bytes({ tokens: 10_000 }, { generation: { max_output_tokens: 1_000 } }), 9_000 * 0.95 * 4)
   t.is(bytes({ tokens: 10_000, answer: 64_000 }), 5_000 * 0.95 * 4, 'half of the window at most')
   t.is(bytes({ tokens: 10_000, answer: 2_000 }, { system: 'é'.repeat(500) }), 8_000 * 0.95 * 4 - 1_000)
   const tools = [{ name: 'peek', description: 'Looks.', parameters: {} }]
   t.is(bytes({ tokens: 10_000, answer: 2_000 }, { tools }), 8_000 * 0.95 * 4 - JSON.stringify(tools[0]).length)
-  t.is(budgetOf({ route_id: 'a' }, request(), { calibration }), undefined)
-  t.is(budgetOf({ ...route({ tokens: 1 }), context: 'run' }, request(), { calibration }), undefined)
+  t.is(budgetOf({ route_id: 'a' }, request(), { calibration, session_id: 's1' }), undefined)
+  t.is(budgetOf({ ...route({ tokens: 1 }), context: 'run' }, request(), { calibration, session_id: 's1' }), undefined)
 })
 
 test('prompt-4: the estimate learns from what calls of the route and model have used, within bounds', (t) => {
@@ -72,6 +72,19 @@ test('prompt-4: the estimate learns from what calls of the route and model have 
   t.is(calibration.factor(called), 0.5)
   calibration.refused(called, 40_000, 30_000)
   t.is(calibration.factor(called), 3, 'what was refused is too long')
+})
+
+test('prompt-10: a refusal tells of its conversation alone, until calls of that one tell what they used', (t) => {
+  const calibration = createCalibration()
+  const other = { ...called, session_id: 's2' }
+  calibration.refused(called, 40_000, 30_000)
+  t.deepEqual([calibration.factor(called), calibration.factor(other)], [3, 1])
+  t.is(calibration.factor({ ...called, model: 'other' }), 1)
+  const usage = { input_tokens: 10_000, output_tokens: 1 }
+  for (let n = 0; n < 50; n += 1) calibration.learn(other, 40_000, usage)
+  t.is(calibration.factor(called), 3)
+  for (let n = 0; n < 50; n += 1) calibration.learn(called, 40_000, usage)
+  t.true(calibration.factor(called) < 1.1)
 })
 
 const start = async (t: ExecutionContext, window: string, runs: Readonly<Record<string, number>> = {}) => {

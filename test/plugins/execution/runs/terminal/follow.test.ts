@@ -80,5 +80,5 @@ test('what was left out of a text is told where it stood', (t) => {
   t.false(speech.show('run_updated', {}))
   speech.end()
   speech.end()
-  t.is(out, '  says     [… 2 pieces are not shown …]\n  says     … on\n           and[… 3 pieces are not shown …] on\n')
+  t.is(out, '  says     [… 2 pieces are not shown …] on\n           and[… 3 pieces are not shown …] on\n')
 })
