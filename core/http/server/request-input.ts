@@ -46,7 +46,8 @@ export class RequestInput implements AnyInput {
     return this.#controller.signal
   }
 
-  release(): void {
+  /** Handlers take it out of the input. */
+  readonly release = (): void => {
     this.#body = undefined
     this.#hashes = noHashes
     this.#of.release()
