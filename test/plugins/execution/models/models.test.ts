@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { defineErrors, parse, Problem, type Secrets } from '../../../../core/plugin.js'
 import type { ConnectionOptions, ModelProvider, Readiness } from '../../../../plugins/execution/models/contract.js'
+import { toldReadiness } from '../../../../plugins/execution/models/bounds/taken-readiness.js'
 import { buildRoute } from '../../../../plugins/execution/models/model-route.js'
 import type { RouteConfig } from '../../../../plugins/execution/models/route-config.js'
 import { flagWords } from '../../../../plugins/execution/models/file/route-words.js'
@@ -143,7 +144,7 @@ test('a route that cannot work says why and refuses every question', async (t) =
   t.is(codeOf(build({ provider: 'nobody' })), 'provider_unknown')
   t.is(codeOf(build({ model: undefined })), 'model_missing')
   const broken = build({ base_url: 'broken' })
-  t.deepEqual(broken.connection.readiness(), {
+  t.deepEqual(toldReadiness(broken.connection.readiness()), {
     state: 'error',
     code: 'cannot_work',
     message: 'It cannot work.',
