@@ -307,8 +307,8 @@ test.serial(
   'models-15: a provider that sends comments alone has failed after ten idle limits without an event',
   async (t) => {
     const pings = (count: number) => Array.from({ length: count }, () => ': ping\n\n')
-    const slow = [...pings(8), chunk({ content: 'a' }), ...pings(8), ...saying('b').chunks]
-    const { ask: go } = await converseWith(t, { ...stream(...slow), pace_ms: 100 }, { idle_timeout_ms: 150 })
+    const slow = [...pings(17), chunk({ content: 'a' }), ...pings(17), ...saying('b').chunks]
+    const { ask: go } = await converseWith(t, { ...stream(...slow), pace_ms: 100 }, { idle_timeout_ms: 300 })
     t.is((await go()).text, 'ab', 'each event begins the time anew')
     const { ask: goOn, server } = await converseWith(
       t,
