@@ -17,7 +17,7 @@ import {
   type JsonObject,
 } from './schema.js'
 import { isSecretSetting } from './words/secret-names.js'
-import { meantName } from './text/meant-name.js'
+import { meantName } from './meant-name.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 /** Flags by name; `true` for one without a value. */
@@ -27,7 +27,7 @@ export type Flags = ReadonlyMap<string, string | true>
 export const environment = (): Environment => process.env
 
 export const errors = defineErrors({
-  flag_unknown: { status: 400, detail: 'there is no flag --{flag}{hint}' },
+  flag_unknown: { status: 400, detail: 'there is no flag {flag}{hint}' },
   flag_twice: { status: 400, detail: '--{flag} is given twice' },
   config_invalid: { status: 400, detail: '{source} {problem}' },
 })

@@ -7,11 +7,9 @@ import { basename, join } from 'node:path'
 import type { Clock } from '../../base/clock.js'
 import type { Ids } from '../../base/ids.js'
 import { noInterrupts, type Interrupts } from '../../base/interrupts.js'
-import { count } from '../../base/text/command-text.js'
 import { noProgress, type Progress } from '../../base/text/progress.js'
 import type { Log } from '../../base/text/log.js'
 import type { Disk } from '../disk/disk.js'
-import { Problem } from '../../base/errors.js'
 import { errors } from '../errors.js'
 import { findRootId } from './is-root.js'
 import { takeGuard } from '../root/guard.js'
@@ -21,6 +19,7 @@ import { acquireLock } from '../root/lock.js'
 import { hasFallen, readManifest, type Manifest, type PagesRef } from '../format/manifest.js'
 import { mayLive, mechanisms, readOwner } from '../root/owner.js'
 import { copyTail, cutFile, linkAside, moveAside } from './repair-aside.js'
+import { brokenOff, countDone, type Done } from './repair-done.js'
 import { planRepair, type RepairAction, type RepairPlan } from './repair-plan.js'
 import { salvage } from './repair-salvage.js'
 import { replayLog } from '../log/replay.js'
@@ -61,16 +60,6 @@ interface Work {
   readonly generation: number
   readonly rootId: string
   readonly done: Done
-}
-/** Actions that were done, and those that are known to be left. */
-interface Done {
-  actions: number
-  left: number
-}
-
-const countDone = (done: Done): void => {
-  done.actions += 1
-  done.left -= 1
 }
 
 const manifestIn = (disk: Disk, root: string): Manifest | undefined => {
@@ -273,14 +262,6 @@ const performAll = async (work: Work, actions: readonly RepairAction[]): Promise
   } finally {
     if (taken.length > 0) await onTaken?.(work.root, taken)
   }
-}
-
-/** A repair that goes on finds done what was done. */
-const brokenOff = (error: unknown, { actions, left }: Done): unknown => {
-  if (!(error instanceof Problem) || error.code !== errors.interrupted.code || actions === 0) return error
-  const next = left > 0 ? 'repeat the command for what is left' : 'holdfast state verify tells whether all is clean'
-  const stands = `${count(actions, 'repair')} done, and what was done stays: ${next}.`
-  return errors.interrupted({ details: { stands } })
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The name that was most likely meant by one that is not known. */
-import { nearest } from '../words/nearest.js'
+import { nearest } from './words/nearest.js'
 
 /** Written alike, and yet nobody means the one by the other. */
 const opposites: readonly (readonly [string, string])[] = [
