@@ -31,7 +31,10 @@ const isObject = (value: unknown): boolean => typeof value === 'object' && value
 const refusal = (factory: ProblemFactory | undefined, errors: readonly FieldError[]): Problem => {
   if (factory === undefined) return badRequest(...errors)
   const [first] = factory.spec.detail.includes('{reason}') ? errors : []
-  return factory({ errors, ...(first !== undefined && { details: { reason: sentence(`${first.path} ${first.rule}`) } }) })
+  return factory({
+    errors,
+    ...(first !== undefined && { details: { reason: sentence(`${first.path} ${first.rule}`) } }),
+  })
 }
 
 const accept = (
