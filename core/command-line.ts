@@ -1,5 +1,5 @@
 /** The command line: maps a sub-command to a function and an error to an exit code. */
-import { outputOf, parseArguments, refuseTwice, serveSwitches, type Arguments } from './cli/arguments.js'
+import { globals, outputOf, parseArguments, refuseTwice, serveSwitches, type Arguments } from './cli/arguments.js'
 import { explain } from './cli/told/explain.js'
 import {
   afterPrinting,
@@ -18,6 +18,7 @@ import {
   write,
   type OpenDialogue,
 } from './cli/terminal.js'
+import type { Problem } from './base/errors.js'
 import type { ShortDaemon } from './cli/root/near-daemon.js'
 import { createClock } from './base/clock.js'
 import { environment } from './base/config.js'
@@ -101,14 +102,17 @@ const runClient = async (args: readonly string[]): Promise<number> => {
   return client.runClient({ args, shipped, environment: environment(), signal, start, onTerminate, ...printing })
 }
 
+const surplusOf = async (word: string): Promise<Problem> => {
+  const { isDashed, unknownFlag } = await import('./base/text/unknown-flag.js')
+  if (isDashed(word)) return unknownFlag(word, { command: 'serve', known: [] })
+  return (await import('./cli/told/errors.js')).errors.argument_surplus({ details: { command: 'serve', word } })
+}
+
 const runServe = async (line: Arguments): Promise<number> => {
   const { words, flags } = line
   refuseTwice(line)
   const [surplus] = words
-  if (surplus !== undefined)
-    throw (await import('./cli/told/errors.js')).errors.argument_surplus({
-      details: { command: 'serve', word: surplus },
-    })
+  if (surplus !== undefined) throw await surplusOf(surplus)
   if (flags.has('help')) {
     const { pluginFlags } = await import('./cli/plugin-commands.js')
     const plugins = await (await import('./shipped.js')).shipped.plugins()
@@ -120,7 +124,10 @@ const runServe = async (line: Arguments): Promise<number> => {
 
 const runVersion = async (): Promise<number> => (print((await import('./base/version.js')).version), 0)
 
-/** Serve with its flags around it, or only flags, is serve; `--help` alone is that of all commands. */
+/**
+ * Serve with its flags around it, or only flags, is serve; `--help` alone is that of all commands, and so are flags of
+ * those that call a daemon.
+ */
 const run = async (args: readonly string[]): Promise<number> => {
   const [first] = args
   if (first !== undefined && versionWords.has(first)) return runVersion()
@@ -130,7 +137,8 @@ const run = async (args: readonly string[]): Promise<number> => {
   if (command === 'help' && serveWords.has(about))
     return runServe({ ...line, words: words.slice(2), flags: new Map(flags).set('help', true) })
   if (command !== undefined && serveWords.has(command)) return runServe({ ...line, words: words.slice(1) })
-  const bare = first === undefined || (first.startsWith('--') && !flags.has('help') && words.length === 0)
+  const bare =
+    first === undefined || (first.startsWith('--') && words.length === 0 && !globals.some((one) => flags.has(one)))
   return bare ? runServe(line) : runClient(args)
 }
 

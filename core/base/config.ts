@@ -27,7 +27,7 @@ export type Flags = ReadonlyMap<string, string | true>
 export const environment = (): Environment => process.env
 
 export const errors = defineErrors({
-  flag_unknown: { status: 400, detail: 'there is no flag --{flag}{hint}' },
+  flag_unknown: { status: 400, detail: 'there is no flag {flag}{hint}' },
   flag_twice: { status: 400, detail: '--{flag} is given twice' },
   config_invalid: { status: 400, detail: '{source} {problem}' },
 })

@@ -83,12 +83,12 @@ const asItIs = (text: string): string => text
 /** Characters of one detail, which may be the reason of somebody else with what is to be done, and of an id. */
 const [mostDetail, mostId] = [300, 200]
 
-/** What is filled in may be a sentence itself, with its own period. */
+/** What is filled in may be a sentence or a question itself, with its own end. */
 const fill = (sentence: string, details: Details, redact: (text: string) => string = asItIs): string =>
   sentence.replace(/\{(\w+)\}(\.(?= |$))?/gu, (_, name: string, period = '') => {
     const whole = redactedTo(String(details[name] ?? '?'), mostDetail + 1, redact)
     const text = whole.length > mostDetail ? `${whole.slice(0, mostDetail - 1)}…` : whole
-    return text.endsWith('.') ? text : text + period
+    return /[.?]$/u.test(text) ? text : text + period
   })
 
 /** Of a path: what sentences and command lines find the end of. */

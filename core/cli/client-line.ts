@@ -2,12 +2,13 @@
 import { Problem } from '../base/errors.js'
 import type { Command } from '../plugin/command.js'
 import { errors } from '../state/errors.js'
-import { parseArguments, switchesOf, type Arguments } from './arguments.js'
+import { globals, parseArguments, switchesOf, type Arguments } from './arguments.js'
 import { coreCommands } from './commands.js'
 import { completionCommand } from './completion.js'
 import { findCommand, matches, runCommand, type Line } from './dispatch.js'
 import { commandHelp, groupHelp, leadingHelp, overview, serveFlags } from './help.js'
 import { pluginFlags } from './plugin-commands.js'
+import { errors as usage } from './told/errors.js'
 import type { ShippedView } from './shipped-view.js'
 
 export interface ClientLine extends Omit<Line, 'words' | 'flags' | 'commands'> {
@@ -42,6 +43,13 @@ const read = async (args: readonly string[], shipped: ShippedView): Promise<Read
 /** What was interrupted says how things stand; all else that an interrupt ends was wanted so. */
 const isTold = (error: unknown): boolean => error instanceof Problem && error.code === errors.interrupted.code
 
+/** Refuses flags of commands without a command. */
+const refuseCommandless = (flags: Arguments['flags']): void => {
+  const flag = globals.find((one) => flags.has(one))
+  if (flag === undefined || flags.has('help')) return
+  throw (flags.get(flag) === true ? usage.flag_value_missing : usage.command_missing)({ details: { flag } })
+}
+
 /** Resolves with the exit code; 130 when it was interrupted. */
 export const runClient = async ({ args, shipped, ...line }: ClientLine): Promise<number> => {
   const { signal, show = async (text) => line.print(text) } = line
@@ -50,6 +58,7 @@ export const runClient = async ({ args, shipped, ...line }: ClientLine): Promise
     return 0
   }
   const { words, flags, again, commands } = await read(args, shipped)
+  if (words.length === 0) refuseCommandless(flags)
   if (words.length === 0 || (words[0] === 'help' && words.length === 1)) return say(overview(commands))
   if (words[0] === 'help') return runClient({ args: [...words.slice(1), '--help'], shipped, ...line })
   const group = commands.filter(

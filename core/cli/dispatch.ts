@@ -4,7 +4,7 @@ import { keepAlive } from '../base/keep-alive.js'
 import type { Client, Command, CommandInput, Dialogue, NearDaemon } from '../plugin/command.js'
 import type { Problem } from '../base/errors.js'
 import { errors as configErrors, type Environment, type Flags } from '../base/config.js'
-import { unknownFlag } from '../base/text/unknown-flag.js'
+import { isDashed, unknownFlag } from '../base/text/unknown-flag.js'
 import { parseOnce } from '../base/parse.js'
 import { unsafeCast, type Json } from '../base/schema.js'
 import { globals, globalsOf, refuseTwice, switchValue, type Arguments } from './arguments.js'
@@ -53,6 +53,8 @@ export const matches = (words: readonly string[], { path }: Command): boolean =>
 
 const nameOf = ({ path }: Command): string => path.join(' ')
 
+const knownFlags = (command: Command): readonly string[] => [...Object.keys(command.flags ?? {}), ...globalsOf(command)]
+
 /** The command with the longest path that the words begin with. */
 export const findCommand = ({ words, flags }: Omit<Arguments, 'again'>, commands: readonly Command[]): Command => {
   const [found] = commands
@@ -67,8 +69,8 @@ const argsOf = (command: Command, words: readonly string[]): Readonly<Record<str
   const given = words.slice(command.path.length)
   const names = command.args ?? []
   const surplus = given[names.length]
-  if (surplus !== undefined && /^-[A-Za-z]/u.test(surplus))
-    throw unknownFlag(surplus.slice(1), { command: nameOf(command), known: Object.keys(command.flags ?? {}) })
+  if (surplus !== undefined && isDashed(surplus))
+    throw unknownFlag(surplus, { command: nameOf(command), known: knownFlags(command) })
   if (surplus !== undefined) throw errors.argument_surplus({ details: { command: callOf(command), word: surplus } })
   const missing = names.slice(given.length).find((name) => !name.endsWith('?'))
   if (missing !== undefined) throw errors.argument_missing({ details: { command: nameOf(command), argument: missing } })
@@ -92,7 +94,7 @@ const refuseStrangeFlags = (flags: Flags, commands: readonly Command[]): void =>
 /** The command's own flags; a switch that is turned off is as good as none. */
 const flagsOf = (command: Command, flags: Flags): Readonly<Record<string, string | boolean>> => {
   const own = command.flags ?? {}
-  const known = [...Object.keys(own), ...globalsOf(command)]
+  const known = knownFlags(command)
   const given: Record<string, string | boolean> = {}
   for (const [flag, value] of flags) {
     if (!known.includes(flag)) throw strangeFlag(flag, known, nameOf(command))

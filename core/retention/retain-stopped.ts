@@ -47,6 +47,8 @@ export const retainStopped = async (parts: StoppedParts): Promise<RetentionRun &
       const rootId = lock.facts.root_id
       const retention = createRetention({ root, rootId, disk, clock, ids, log, state, policy, progress, signal })
       const answer = await runRetention(retention, { dry_run, policy })
+      // Where nothing was done there is nothing to answer.
+      if (answer.left !== undefined && answer.parts.length + answer.failed.length === 0) signal.throwIfAborted()
       const leaving = signal.aborted ? 0 : await retention.leaving()
       return leaving === 0 ? answer : { ...answer, stays: [...answer.stays, sayLeaving(leaving)] }
     } finally {

@@ -2,6 +2,7 @@ import { defineErrors } from '../../base/errors.js'
 
 export const errors = defineErrors({
   command_unknown: { status: 400, detail: 'there is no command "{command}"{hint}' },
+  command_missing: { status: 400, detail: 'a command is missing beside --{flag}; see holdfast --help' },
   subcommand_missing: { status: 400, detail: '{command} needs a subcommand: {more}; see holdfast {command} --help' },
   argument_missing: { status: 400, detail: '{command} needs <{argument}>' },
   argument_empty: { status: 400, detail: '<{argument}> must not be empty' },
@@ -97,6 +98,7 @@ export const errors = defineErrors({
 /** Codes of a wrong command line: exit code 2. */
 export const usageCodes: ReadonlySet<string> = new Set([
   'command_unknown',
+  'command_missing',
   'subcommand_missing',
   'argument_missing',
   'argument_empty',

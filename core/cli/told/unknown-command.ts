@@ -2,6 +2,7 @@
 import type { Command } from '../../plugin/command.js'
 import type { Problem } from '../../base/errors.js'
 import { nearest } from '../../base/words/nearest.js'
+import { isDashed, unknownFlag } from '../../base/text/unknown-flag.js'
 import { errors } from './errors.js'
 
 type Named = Pick<Command, 'path'>
@@ -9,6 +10,11 @@ type Named = Pick<Command, 'path'>
 /** `--to <folder>`; `--at, --every or --cron`. */
 export const either = (words: readonly string[]): string =>
   [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((word) => word !== '').join(' or ')
+
+/** What other programs call a first word of ours. */
+const otherNames: Readonly<Record<string, string>> = { config: 'runtime', settings: 'runtime' }
+/** Places of a word, and words behind it, that are told. */
+const [mostPlaces, mostNext] = [3, 8]
 
 /** How many words both begin with. */
 const sharedWith = (words: readonly string[], { path }: Named): number => {
@@ -36,19 +42,28 @@ const endingLike = (word: string, near: readonly Named[]): readonly string[] => 
   return near.filter(({ path }) => path.at(-1) === end).map(({ path }) => `holdfast ${path.join(' ')}`)
 }
 
-const meantBy = (words: readonly string[], near: readonly Named[], shared: number): readonly string[] => {
+/** First words that one word alone means, such as `run`, `st` and `sessoins`. Every word is near a short one. */
+const firstsLike = (words: readonly string[], commands: readonly Named[]): readonly string[] => {
+  const [first = ''] = words
+  if (words.length > 1 || first.length < 2) return []
+  const firsts = [...new Set(['serve', ...commands.map(({ path: [word = ''] }) => word)])]
+  if (firsts.includes(`${first}s`)) return [`${first}s`]
+  const begun = firsts.filter((word) => word.startsWith(first))
+  const near = first.length > 3 ? nearest(first, firsts) : undefined
+  return begun.length > 0 && begun.length <= mostPlaces ? begun : near === undefined ? [] : [near]
+}
+
+const meantBy = (given: readonly string[], near: readonly Named[], shared: number): readonly string[] => {
+  const words = given.map((word) => word.toLowerCase())
   const [first, next = ''] = [words.slice(0, 2).join(' '), words[shared]]
+  const firsts = shared > 0 ? [] : firstsLike(words, near)
+  if (firsts.length > 0) return firsts.map((word) => `holdfast ${word}`)
   const found =
     nearestIn(words, near, shared) ??
     (shared > 0 ? undefined : nearest(first, ['serve', ...near.map(({ path }) => path.join(' '))]))
   if (found !== undefined) return [`holdfast ${found}`]
   return shared > 0 ? endingLike(next, near) : []
 }
-
-/** What other programs call a first word of ours. */
-const otherNames: Readonly<Record<string, string>> = { config: 'runtime', settings: 'runtime' }
-/** Places of a word, and words behind it, that are told. */
-const [mostPlaces, mostNext] = [3, 8]
 
 /** What stands before a word that is the second or a later one of commands. */
 const placesOf = (word: string, commands: readonly Named[]): readonly (readonly string[])[] => {
@@ -80,12 +95,14 @@ const belowHint = (words: readonly string[], commands: readonly Named[]): string
   return next.length > mostNext ? `; see ${group} --help` : `; say ${group} ${either(next)}`
 }
 
-/** For words that no command begins with. */
+/** For words that no command begins with, and flags with one dash in their place. */
 export const unknownCommand = (words: readonly string[], commands: readonly Named[]): Problem => {
   const shared = Math.max(0, ...commands.map((command) => sharedWith(words, command)))
   const near = commands.filter((command) => sharedWith(words, command) === shared)
   const [first, all] = [words.slice(0, shared).join(' '), words.slice(0, Math.max(2, shared + 1)).join(' ')]
   const more = [...new Set(near.map(({ path }) => path[shared] ?? ''))]
+  const next = words[shared] ?? ''
+  if (isDashed(next)) return unknownFlag(next, { command: first, known: [] })
   if (shared === words.length) return errors.subcommand_missing({ details: { command: first, more: either(more) } })
   const meant = shared > 1 ? [] : meantBy(words, near, shared)
   const known = shared > 0 ? `; say holdfast ${first} ${either(more)}` : '; see holdfast --help'

@@ -7,6 +7,7 @@ import { inlineSchema, object, type AnyStruct } from '../../base/schema.js'
 import { idempotencyKeyRule, isIdempotencyKey, refusesKeys } from '../routes/idempotency.js'
 import type { Clock } from '../../base/clock.js'
 import type { TextHashes } from '../../base/text/canonical-json.js'
+import { sentence } from '../../base/text/command-text.js'
 import { hasBody, openHold, readBody, takeRest, tooLarge } from './body.js'
 import type { BodyBudget, Hold } from './body-budget.js'
 import { badRequest, httpErrors, type FieldError } from '../errors.js'
@@ -30,7 +31,10 @@ const isObject = (value: unknown): boolean => typeof value === 'object' && value
 const refusal = (factory: ProblemFactory | undefined, errors: readonly FieldError[]): Problem => {
   if (factory === undefined) return badRequest(...errors)
   const [first] = factory.spec.detail.includes('{reason}') ? errors : []
-  return factory({ errors, ...(first !== undefined && { details: { reason: `${first.path} ${first.rule}.` } }) })
+  return factory({
+    errors,
+    ...(first !== undefined && { details: { reason: sentence(`${first.path} ${first.rule}`) } }),
+  })
 }
 
 const accept = (

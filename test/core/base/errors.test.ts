@@ -27,6 +27,15 @@ test('http-6: an action has the ids that its details have, in paths as addresses
   t.is(told({ next: '\ud800' }), 'Ask POST /v1/things/{next}/parts/{part_id}, or holdfast things get NEXT PART_ID.')
 })
 
+test('http-6: a detail with an end of its own gets no second one', (t) => {
+  const told = (what: string): string => errors.too_long({ details: { what } }).message
+  t.deepEqual(['no', 'no.', 'no; did you mean yes?'].map(told), [
+    'It says no.',
+    'It says no.',
+    'It says no; did you mean yes?',
+  ])
+})
+
 test('http-6: a detail that is cut says so', (t) => {
   const told = (length: number): string => errors.too_long({ details: { what: 'x'.repeat(length) } }).message
   t.is(told(300), `It says ${'x'.repeat(300)}.`)

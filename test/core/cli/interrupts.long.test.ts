@@ -218,8 +218,8 @@ test.serial(
     const broken = await interrupted(t, /\.part$/u, ...line)
     t.deepEqual(broken, {
       code: 130,
-      out: 'Nothing fell.\nBroken off, and nothing more falls: nothing fell of runs, receipts. Repeat it for these.\n',
-      err: '',
+      out: '',
+      err: 'holdfast: Broken off. Nothing fell. (interrupted)\n',
     })
     t.deepEqual(
       readdirSync(archives, { recursive: true }).filter((name) => String(name).includes('runs')),

@@ -12,6 +12,7 @@ import { parseArguments, switchesOf } from '../../../core/cli/arguments.js'
 import { runCommand } from '../../../core/cli/dispatch.js'
 import { commandHelp } from '../../../core/cli/help.js'
 import { defineCommand, type CommandInput } from '../../../core/plugin/command.js'
+import { spawnMain } from '../../support/daemon.js'
 import { createCommandLine, runLine } from '../../support/command-line.js'
 
 const holdfast = createCommandLine({ url: 'http://127.0.0.1:9' })
@@ -48,8 +49,32 @@ test('a slip behind a command that takes no words is told with what was meant, a
   const dash = await holdfast('runs', 'list', '-n', '3')
   t.deepEqual(
     [dash.code, dash.err],
-    [2, 'holdfast: there is no flag --n; see holdfast runs list --help (flag_unknown)\n'],
+    [2, 'holdfast: there is no flag -n; see holdfast runs list --help (flag_unknown)\n'],
   )
+  for (const [line, says] of [
+    ['-n', 'there is no flag -n; see holdfast --help'],
+    ['help -n', 'there is no flag -n; see holdfast --help'],
+    ['-verbos status', 'there is no flag -verbos; see holdfast --help'],
+    ['runs -n', 'there is no flag -n; see holdfast runs --help'],
+    ['approvals -n', 'there is no flag -n; see holdfast approvals --help'],
+    ['status -o json', 'there is no flag -o; did you mean --output?'],
+  ] as const) {
+    const { code, err } = await runLine(...line.split(' '))
+    t.deepEqual([code, err], [2, `holdfast: ${says} (flag_unknown)\n`])
+  }
+})
+
+test('a flag of commands without a command is told as that', async (t) => {
+  for (const [line, says] of [
+    ['--base-url', '--base-url needs a value (flag_value_missing)'],
+    ['--base-url http://127.0.0.1:9', 'a command is missing beside --base-url; see holdfast --help (command_missing)'],
+    ['--safe --token x', 'a command is missing beside --token; see holdfast --help (command_missing)'],
+    ['--nosuch', 'there is no flag --nosuch; see holdfast serve --help (flag_unknown)'],
+    ['serve -n', 'there is no flag -n; see holdfast serve --help (flag_unknown)'],
+  ] as const) {
+    const { text, exited } = spawnMain(line.split(' '))
+    t.deepEqual([(await exited).code, text.err], [2, `holdfast: ${says}\n`])
+  }
 })
 
 test('a flag of which a command takes several has all their values; any other is refused when it is given again', async (t) => {
@@ -155,6 +180,13 @@ test('command-line-26: words that are no command are answered with those that be
     ['settings', 'there is no command "settings"; see holdfast runtime --help'],
     ['config get', 'there is no command "config get"; did you mean holdfast runtime get?'],
     ['get run_1', 'there is no command "get run_1"; see holdfast --help'],
+    ['run', 'there is no command "run"; did you mean holdfast runs?'],
+    ['help schedule', 'there is no command "schedule"; did you mean holdfast schedules?'],
+    ['st', 'did you mean holdfast '],
+    ['sessoins', 'did you mean holdfast sessions?'],
+    ['STATUS', 'there is no command "STATUS"; did you mean holdfast status?'],
+    ['RUNS LIST', 'did you mean holdfast runs list?'],
+    ['s', 'there is no command "s"; see holdfast --help'],
     ['nothing like it', 'there is no command "nothing like"; see holdfast --help'],
   ] as const) {
     const { code, err } = await holdfast(...line.split(' '))

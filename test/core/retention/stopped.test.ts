@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, write
 import { basename, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { noInterrupts } from '../../../core/base/interrupts.js'
-import type { Progress } from '../../../core/base/text/progress.js'
+import { noProgress, type Progress } from '../../../core/base/text/progress.js'
 import { readConfig } from '../../../core/retention/policy.js'
 import { retainStopped } from '../../../core/retention/retain-stopped.js'
 import { shipped } from '../../../core/shipped.js'
@@ -160,17 +160,22 @@ test('retention-11: an interrupt amid one kind keeps what fell before it, and al
   const root = await oldRoot(t, ['one'])
   const archive_dir = await freshRoot()
   const config = readConfig({ table: { archive_dir, kinds: { runs: { max_age: '30d' } } } }, root)
-  const broken = new AbortController()
-  const progress: Progress = {
-    begin: (what) => {
-      if (what === 'archive receipts') broken.abort(new Error('broken off'))
-    },
-    advance: () => {},
-    end: () => {},
-  }
   const declared = await shipped.declarations()
-  const parts = { root, config, declared, complete: true, dry_run: false, progress }
-  const first = await retainStopped({ ...parts, interrupts: { ...noInterrupts, signal: broken.signal } })
+  const parts = { root, config, declared, complete: true, dry_run: false, progress: noProgress }
+  const brokenAt = (step: string) => {
+    const broken = new AbortController()
+    const begin = (what: string): void => {
+      if (what === step) broken.abort(new Error('broken off'))
+    }
+    const interrupts = { ...noInterrupts, signal: broken.signal }
+    return retainStopped({ ...parts, progress: { ...noProgress, begin }, interrupts })
+  }
+  await t.throwsAsync(
+    brokenAt('archive runs'),
+    { message: 'broken off' },
+    'nothing fell, and that is all there is to tell',
+  )
+  const first = await brokenAt('archive receipts')
   t.deepEqual([first.parts.map(({ kind }) => kind), first.failed, first.left], [['runs'], [], ['receipts']])
   const [own = ''] = readdirSync(archive_dir)
   t.deepEqual(

@@ -301,6 +301,10 @@ test('http-21: a query names each of its fields once, and only fields that the r
   t.deepEqual(await send('tag=a&tag=b'), [{ path: 'query.tag', rule: 'is given twice' }])
   t.deepEqual(await send('tag=a&t%61g=a'), [{ path: 'query.tag', rule: 'is given twice' }])
   t.deepEqual(await send('tags=a'), [{ path: 'query.tags', rule: 'is not a known field; did you mean tag?' }])
+  t.is(
+    (await server.ask('POST', '/v1/notes/a?tags=a', { body: { note: 1 } })).body.detail,
+    'The request is not valid: query.tags is not a known field; did you mean tag?',
+  )
   t.deepEqual(await send('tag=%zz'), [{ path: 'query', rule: 'has a malformed percent-escape' }])
 })
 

@@ -530,7 +530,7 @@ test('command-line-2: a file of a setting is judged as the body of a request is,
     [{}, /the body has neither settings nor hooks\. .*\n {2}--file has neither/u],
     [null, /--file must be an object/u],
     [[], /--file must be an object/u],
-    [{ hoks: {} }, /hoks of --file is not a known field; did you mean hooks\?/u],
+    [{ hoks: {} }, /hoks of --file is not a known field; did you mean hooks\? /u],
     [{ settings: { hoks: {} } }, /settings\.hoks of --file is not a known field; did you mean settings\.hooks\?/u],
     [{ pre_tool_use: [guard] }, /pre_tool_use of --file is not a known field\. /u],
   ] as const) {
