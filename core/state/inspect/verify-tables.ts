@@ -9,7 +9,6 @@ import { forgets } from '../memory/removals.js'
 import {
   deadOf,
   fingerprints,
-  idSection,
   indexSection,
   isRemovedRow,
   isSettled,
@@ -17,12 +16,11 @@ import {
   placesIn,
   type RecordLine,
 } from '../pages/record-codec.js'
-import { isRemoval, shapeOf, weightOf, type Row, type SectionShape } from '../tables/rows.js'
+import { shapeOf, weightOf, type Row, type SectionShape } from '../tables/rows.js'
 import type { TableFile } from '../tables/table-file.js'
-import type { Tables } from '../tables/tables.js'
 import { createFinder } from './survey/lookup.js'
 import { add, isSame, noDigest, type Digest } from './survey/row-digest.js'
-import type { FindingKind, SurveyVisitor } from './survey/visitor.js'
+import type { FindingKind, PageStoreName, SurveyVisitor } from './survey/visitor.js'
 import type { Inspection } from './verify-findings.js'
 import { brokenRule } from './verify-table.js'
 
@@ -41,10 +39,9 @@ const sumIn = (sums: Sums, section: string): Sum => {
   return sum
 }
 
-const addTo = (sums: Sums, section: string, row: Row): void => {
-  const sum = sumIn(sums, section)
-  sum.rows += 1
-  add(sum.digest, row)
+const addTo = (sum: Sum, row: Row, times = 1): void => {
+  sum.rows += times
+  add(sum.digest, row, times)
 }
 
 interface Compared {
@@ -81,7 +78,6 @@ export const watchTables = (
     // Rows by another declaration cannot be held against the records; the next start makes them again.
     const marks = fingerprints(spec)
     if (!files.every(({ footer }) => marks.includes(footer.mark))) return
-    if (forgets(spec)) has.set(lines, linesOf(all))
     const indexes = Object.keys(spec.indexes).map(sectionOf)
     compared.set(name, {
       has,
@@ -92,11 +88,17 @@ export const watchTables = (
       find: forgets(spec) ? createFinder(all) : undefined,
     })
   }
+  /** Of an id: how many lines with records there should be. */
+  const row = ({ kind, name }: PageStoreName, cells: Row): void => {
+    const known = kind === 'data' ? compared.get(name) : undefined
+    if (known?.find === undefined) return
+    addTo(sumIn(known.has, lines), cells.slice(0, 1), deadOf(cells) + (isRemovedRow(cells) ? 0 : 1))
+  }
   const record = (collection: string, line: RecordLine<object>): void => {
     const known = compared.get(collection)
     if (known === undefined) return
     const { spec, wants, indexes } = known
-    const want = (section: string, row: Row): void => addTo(wants, section, row)
+    const want = (section: string, row: Row): void => addTo(sumIn(wants, section), row)
     if (known.find !== undefined) want(lines, [line.id])
     if (!isSettled(spec, line.r)) return want(openSection.name, [line.id])
     placesIn(spec, line).forEach(({ group, sort }, at) => {
@@ -107,7 +109,7 @@ export const watchTables = (
   const dead = (collection: string, id: string, { file, offset }: LinePlace): void => {
     const known = compared.get(collection)
     if (known?.find === undefined) return
-    if (known.find(id) !== undefined) return addTo(known.wants, lines, [id])
+    if (known.find(id) !== undefined) return addTo(sumIn(known.wants, lines), [id])
     const rule = `${id} of ${collection} is gone, and nothing on the pages says so: this old line would bring it back`
     report('record', { file, offset, rule })
   }
@@ -118,19 +120,7 @@ export const watchTables = (
     const rule = `${collection} has tombstones, though it forgets what is removed`
     report('index', { file: known.file, offset: 0, rule })
   }
-  return { tables, record, dead, tombstone, finish: (): void => compared.forEach((one) => compare(one, report)) }
-}
-
-/** How many lines with records there should be of each id. */
-const linesOf = (all: Tables): Sum => {
-  const sum: Sum = { rows: 0, digest: noDigest() }
-  for (const row of all.all(idSection)) {
-    if (isRemoval(idSection, row)) continue
-    const times = deadOf(row) + (isRemovedRow(row) ? 0 : 1)
-    sum.rows += times
-    add(sum.digest, row.slice(0, 1), times)
-  }
-  return sum
+  return { tables, row, record, dead, tombstone, finish: (): void => compared.forEach((one) => compare(one, report)) }
 }
 
 const sectionOf = (index: string): string => indexSection(index).name
@@ -143,10 +133,7 @@ const check = (file: TableFile, section: string, sums: Sums): string[] => {
   const shape = shapeOf(section)
   const sum = isCounted(shape) ? sumIn(sums, section) : undefined
   const rule = brokenRule(file, shape, (row) => {
-    if (sum === undefined) return
-    const times = weightOf(shape, row)
-    sum.rows += times
-    add(sum.digest, row.slice(0, shape.keyCells), times)
+    if (sum !== undefined) addTo(sum, row.slice(0, shape.keyCells), weightOf(shape, row))
   })
   return rule === undefined ? [] : [rule]
 }

@@ -147,7 +147,10 @@ const checkContent = (
       tables.tables(pageStore, sound)
       entries.tables(pageStore, sound)
     },
-    row: entries.row,
+    row: (pageStore, row) => {
+      tables.row(pageStore, row)
+      entries.row(pageStore, row)
+    },
     matched: entries.matched,
     found: records.found,
     look: (area, run) =>
@@ -204,8 +207,12 @@ const bytesOf = ({ disk, paths }: Check, manifest: Manifest | undefined): number
   const sizeOf = (path: string): number => disk.stat(path)?.size ?? 0
   const named = manifest === undefined ? [] : [...namedFiles(paths, manifest)]
   const below = (folder: string): string[] => disk.list(folder).map((name) => join(folder, name))
-  const blobs = below(paths.blobs).flatMap(below).flatMap(below)
-  return [...named.map(([path, length]) => length ?? sizeOf(path)), ...blobs.map(sizeOf)].reduce((a, b) => a + b, 0)
+  const sum = (sizes: readonly number[]): number => sizes.reduce((a, b) => a + b, 0)
+  // Names of one folder at a time: there may be more blobs than their paths have room in memory.
+  const inBlobs = below(paths.blobs)
+    .flatMap(below)
+    .map((shard) => sum(below(shard).map(sizeOf)))
+  return sum([...named.map(([path, length]) => length ?? sizeOf(path)), ...inBlobs])
 }
 
 const noContent: Content = { sequence: 0, records: {}, entries: {} }

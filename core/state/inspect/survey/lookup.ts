@@ -68,24 +68,33 @@ export const openTables = (place: TablePlace, refs: readonly TableRef[]): Tables
   return tables
 }
 
-/** Looks ids up in tables. Those that are asked for one after the other mostly stand in one leaf, which is kept. */
+/**
+ * Looks ids up in tables. Those that are asked for one after the other mostly stand in one leaf, which is kept: one of
+ * all tables, because a root has the more of them the longer it runs.
+ */
 export const createFinder = ({ files }: Tables): ((id: string) => Row | undefined) => {
-  const leaves = files.map((file): { readonly file: TableFile; rows: readonly Row[] } => ({ file, rows: [] }))
-  leaves.reverse()
+  const newestFirst = files.toReversed()
+  let kept: { readonly file: TableFile; readonly rows: readonly Row[] } | undefined
+  const leafOf = (file: TableFile, key: Row): readonly Row[] | undefined => {
+    if (file === kept?.file && isBetween(kept.rows, key)) return kept.rows
+    const rows = file.leafOf(idSection, key)
+    if (rows !== undefined) kept = { file, rows }
+    return rows
+  }
   return (id) => {
     const key = [id]
-    for (const leaf of leaves) {
-      const [first, last] = [leaf.rows[0], leaf.rows.at(-1)]
-      const isInLeaf =
-        first !== undefined && last !== undefined && compareKeys(first, key, 1) <= 0 && compareKeys(key, last, 1) <= 0
-      const rows = isInLeaf ? leaf.rows : leaf.file.leafOf(idSection, key)
-      if (rows === undefined) continue
-      leaf.rows = rows
-      const row = rowIn(rows, idSection, key)
+    for (const file of newestFirst) {
+      const rows = leafOf(file, key)
+      const row = rows === undefined ? undefined : rowIn(rows, idSection, key)
       if (row !== undefined) return isRemoval(idSection, row) ? undefined : row
     }
     return undefined
   }
+}
+
+const isBetween = (rows: readonly Row[], key: Row): boolean => {
+  const [first, last] = [rows[0], rows.at(-1)]
+  return first !== undefined && last !== undefined && compareKeys(first, key, 1) <= 0 && compareKeys(key, last, 1) <= 0
 }
 
 export const createKnown = ({ tombstones, written, tables, paged }: Lookup): Known => {

@@ -7,9 +7,8 @@ import type { Digest } from './row-digest.js'
 
 /** Numbers of a row: offset, and the halves of its digest. */
 const width = 3
-/** Rows of a page that wait in memory. */
-const waiting = 1024
-const blockBytes = waiting * width * Uint32Array.BYTES_PER_ELEMENT
+/** Rows that wait in memory: of a page, and of all pages together. */
+const [mostOfPage, mostOfAll] = [1024, 2 ** 18]
 
 interface Waiting {
   /** Where full blocks stand. */
@@ -34,7 +33,10 @@ export interface PageRows {
   readonly taken: number
 }
 
-export const createPageRows = (scratch: Scratch): PageRows => {
+/** `count`: how many pages there are. The more there are, the fewer rows of each wait. */
+export const createPageRows = (scratch: Scratch, count: number): PageRows => {
+  const waiting = Math.max(1, Math.min(mostOfPage, Math.floor(mostOfAll / count)))
+  const blockBytes = waiting * width * Uint32Array.BYTES_PER_ELEMENT
   const pages = new Map<number, Waiting>()
   let [rows, taken] = [0, 0]
   const waitingOf = (page: number): Waiting => {

@@ -76,7 +76,7 @@ const readPages = (
   const { visitor } = options
   const [scratch, shape] = [createScratch(), pageStore.kind === 'data' ? idSection : extentSection]
   try {
-    const rows = createPageRows(scratch)
+    const rows = createPageRows(scratch, pageStore.ref.pages.length)
     for (const row of tables.all(shape)) {
       if (isRemoval(shape, row)) continue
       const at = pageStore.kind === 'data' ? locationOf(row) : extentOf(row)

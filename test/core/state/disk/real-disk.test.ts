@@ -1,9 +1,19 @@
 import test from 'ava'
-import fs, { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs, {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { tempRoot } from '../../../support/notes.js'
+import { waitingCalls } from '../../../support/waiting-calls.js'
 
 const disk = createDisk()
 const text = (bytes: Uint8Array | undefined): string | undefined =>
@@ -80,6 +90,19 @@ test('what is absent is undefined or empty, and ranges end with the file', async
   await disk.unlink(join(root, 'h'))
   t.is(statSync(join(root, 'f')).size, 4)
   t.true(disk.space(root).free > 0)
+})
+
+test('a file that was opened for reading is closed at once, and one that is gone beside the main thread', async (t) => {
+  const path = join(tempRoot(t), 'f')
+  await disk.replace(path, Buffer.from('0123456789'))
+  const [there, gone] = [disk.openSync(path), disk.openSync(path)]
+  const before = waitingCalls()
+  const closed = [there.close()]
+  t.is(waitingCalls(), before)
+  unlinkSync(path)
+  closed.push(gone.close())
+  t.is(waitingCalls(), before + 1)
+  await Promise.all(closed)
 })
 
 test.serial('state-14: a file system that takes no more files has no room, however many bytes are free', (t) => {

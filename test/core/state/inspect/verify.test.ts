@@ -13,13 +13,16 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { noInterrupts, type Interrupts } from '../../../../core/base/interrupts.js'
 import { unsafeCast } from '../../../../core/base/schema.js'
 import type { CollectionSpec } from '../../../../core/state/contract.js'
+import type { Disk } from '../../../../core/state/disk/disk.js'
 import { planRepair } from '../../../../core/state/inspect/repair-plan.js'
 import { verifyRoot, type VerifyReport } from '../../../../core/state/inspect/verify.js'
 import { damages, only } from '../../../support/damages.js'
 import { clock, declared, disk, holdRoot, keptRoot, writeNotes } from '../../../support/kept-root.js'
 import { note, tempRoot } from '../../../support/notes.js'
+import { waitingCalls } from '../../../support/waiting-calls.js'
 
 const verify = (root: string): Promise<VerifyReport> => verifyRoot({ root, disk, clock, declared })
 /** Files below a folder that this process has open. */
@@ -33,13 +36,38 @@ const openIn = (folder: string): string[] =>
       }
     })
     .filter((path) => path.startsWith(folder))
-/** A file that was only read is closed behind the answer. */
-const openAfter = async (folder: string, tries = 250): Promise<string[]> => {
-  const open = openIn(folder)
-  if (open.length === 0 || tries === 0) return open
-  await setTimeout(20)
-  return openAfter(folder, tries - 1)
-}
+test('a check is one turn, and nothing of the files that it has read waits for the end of it', async (t) => {
+  const root = await keptRoot(t)
+  const waiting: number[] = []
+  const inOneGo: Interrupts['inOneGo'] = async (work) => {
+    waiting.push(waitingCalls())
+    const result = work()
+    waiting.push(waitingCalls())
+    return result
+  }
+  await verifyRoot({ root, disk, clock, declared, interrupts: { ...noInterrupts, inOneGo } })
+  t.is(waiting.length, 2)
+  t.is(waiting[1], waiting[0])
+})
+
+test('blobs are looked at one folder after the other: the names of all never come together', async (t) => {
+  const root = await keptRoot(t)
+  const held = await holdRoot(root)
+  for (let n = 0; n < 20; n += 1) await held.state.blobs('pictures').put(Buffer.from(`picture ${n}`))
+  await held.end()
+  let [listed, most] = [0, 0]
+  const list = (path: string): string[] => {
+    if (/\/blobs\/pictures\/../u.test(path)) listed += 1
+    most = Math.max(most, listed)
+    return disk.list(path)
+  }
+  const stat: Disk['stat'] = (path) => {
+    if (/\/blobs\/pictures\/..\/./u.test(path)) listed = 0
+    return disk.stat(path)
+  }
+  const { findings } = await verifyRoot({ root, disk: { ...disk, list, stat }, clock, declared })
+  t.deepEqual([findings, most], [[], 1])
+})
 
 test('a root is clean after an orderly end, after a kill, and while a daemon writes to it', async (t) => {
   const root = await keptRoot(t)
@@ -62,7 +90,7 @@ test('a root is clean after an orderly end, after a kill, and while a daemon wri
   const ended = await verify(root)
   t.deepEqual(ended.findings, [])
   t.is(ended.sequence, held.state.health.sequence)
-  t.deepEqual(await openAfter(root), [])
+  t.deepEqual(openIn(root), [])
 })
 
 test('a spool that a kill or a power cut left without its header is a leftover, which the next start clears', async (t) => {

@@ -9,7 +9,7 @@ const digest = (page: number, offset: number) => digestOf([`n${offset}`, page, o
 
 test('rows that come in any order are found by lines in theirs, each once, and a wrong one is not', (t) => {
   const scratch = createScratch()
-  const rows = createPageRows(scratch)
+  const rows = createPageRows(scratch, 2)
   const offsets = Array.from({ length: 5000 }, (_, n) => 100 + ((n * 7919) % 5000) * 10)
   for (const offset of offsets) for (const page of [1, 2]) rows.add(page, offset, digest(page, offset))
   rows.add(2, 7, digest(2, 7))
@@ -28,7 +28,7 @@ test('rows that come in any order are found by lines in theirs, each once, and a
 test('of any number of rows a page keeps less than 1024 in memory', (t) => {
   let kept = 0
   const scratch = createScratch()
-  const rows = createPageRows({ ...scratch, add: (bytes) => ((kept += bytes.length / 12), scratch.add(bytes)) })
+  const rows = createPageRows({ ...scratch, add: (bytes) => ((kept += bytes.length / 12), scratch.add(bytes)) }, 1)
   for (let n = 1; n <= 50_000; n += 1) {
     rows.add(1, n * 10, digest(1, n * 10))
     if (n - kept >= 1024) t.fail(`${n - kept} of ${n}`)
@@ -36,6 +36,20 @@ test('of any number of rows a page keeps less than 1024 in memory', (t) => {
   const page = rows.of(1)
   for (let n = 1; n <= 50_000; n += 1) if (!page.takes(n * 10, digest(1, n * 10))) t.fail(`row ${n}`)
   t.is(rows.taken, 50_000)
+  scratch.close()
+})
+
+test('of any number of pages less than 2^18 rows are kept in memory', (t) => {
+  let kept = 0
+  const scratch = createScratch()
+  const pages = 5000
+  const rows = createPageRows({ ...scratch, add: (bytes) => ((kept += bytes.length / 12), scratch.add(bytes)) }, pages)
+  for (let n = 0; n < 80 * pages; n += 1) {
+    rows.add(n % pages, n, digest(n % pages, n))
+    if (n + 1 - kept >= 2 ** 18) return t.fail(`${n + 1 - kept} of ${n + 1}`)
+  }
+  const page = rows.of(7)
+  for (let n = 0; n < 80; n += 1) t.true(page.takes(n * pages + 7, digest(7, n * pages + 7)))
   scratch.close()
 })
 
