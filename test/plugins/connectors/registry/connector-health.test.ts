@@ -197,7 +197,8 @@ test.serial('connectors-25: what the page of connectors shows works as it stands
   const daemon = await start(t)
   const run = createCommandLine(daemon)
   const given = await writeGiven(t, 'canary-of-the-page')
-  for (const line of blocksFor('docs/connectors.md', 'connectors').join('\n').trim().split('\n')) {
+  const lines = blocksFor('docs/connectors.md', 'connectors').join('\n').split('\n')
+  for (const line of lines.filter((one) => one !== '')) {
     const { code, err } = await run(
       ...line
         .replace(/\S+\.txt/u, given)
