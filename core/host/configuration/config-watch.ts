@@ -112,13 +112,19 @@ export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWa
     for (const { message, code } of warnings) if (!told.has(message)) log.warn(message, { code })
   }
   let seen = folderIn(disk, folder)
+  /** Looks for another folder until all is looked at once more. */
+  let owed = 0
   const begin = (): FSWatcher => {
     const watcher = watch([folder, ...lists.elsewhere()], watchOptions)
     watcher.on('all', (event, name) => {
       if (event === 'unlinkDir' && name === folder) seen = undefined
       look()
     })
-    watcher.on('ready', () => look())
+    watcher.on('ready', () => {
+      look()
+      // Of a file that is not there the folder is watched, and only from some moment after this on.
+      owed = 2
+    })
     return watcher.on('error', (error) => log.warn('config/ cannot be watched', { error }))
   }
   let watcher = begin()
@@ -128,6 +134,9 @@ export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWa
       void watcher.close()
       watcher = begin()
       seen = there
+    } else if (owed > 0) {
+      owed -= 1
+      if (owed === 0) look()
     }
     cancel = clock.after(renewMs, renew)
   }

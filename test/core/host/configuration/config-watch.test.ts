@@ -212,3 +212,30 @@ test('runtime-5: a folder that takes the place of config is watched, whether the
   mkdirSync(config)
   await write('fourth')
 })
+
+test('runtime-5: a file elsewhere that is written just when the watch begins is seen whole', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  const [disk, file] = [createDisk(), join(root, 'mine.toml')]
+  let isSeen = false
+  // It is watched from a moment after the second look on.
+  const look = (): readonly string[] => {
+    isSeen = existsSync(file) && readFileSync(file, 'utf8') === 'whole'
+    writeFileSync(file, existsSync(file) ? 'whole' : '')
+    return []
+  }
+  const watching = await watchConfig({
+    disk,
+    clock,
+    root,
+    log: { debug: () => {}, info: () => {}, error: () => {}, warn: () => {} },
+    before: configContent(disk, root),
+    plugins: [],
+    lists: { covers: () => true, files: () => ['mine'], elsewhere: () => [file], look },
+    check: () => {},
+    lasting: [],
+  })
+  t.teardown(watching.close)
+  for (let left = 300; left > 0 && !isSeen; left -= 1) await clock.sleep(100)
+  t.true(isSeen)
+})
