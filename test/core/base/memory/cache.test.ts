@@ -15,3 +15,15 @@ test('a cache keeps what was used last, and tells what goes', (t) => {
   t.deepEqual(cache.clear(), [3, 4])
   t.deepEqual([gone, cache.get('c'), cache.clear()], [[2], undefined, []])
 })
+
+test('what was asked for is the newest, whatever was the newest before', (t) => {
+  const gone: string[] = []
+  const cache = createCache<string>(2, (value) => gone.push(value))
+  cache.set('a', 'a')
+  cache.set('b', 'b')
+  for (const key of ['a', 'b', 'b']) cache.get(key)
+  cache.set('c', 'c')
+  cache.get('b')
+  cache.set('d', 'd')
+  t.deepEqual(gone, ['a', 'c'])
+})

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { configContent } from '../../../../core/host/configuration/config-content.js'
 import { watchConfig } from '../../../../core/host/configuration/config-watch.js'
@@ -9,6 +9,26 @@ import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 
 const clock = createClock()
+
+const watchLists = async (
+  t: ExecutionContext,
+  root: string,
+  lists: Parameters<typeof watchConfig>[0]['lists'],
+): Promise<void> => {
+  const disk = createDisk()
+  const watching = await watchConfig({
+    disk,
+    clock,
+    root,
+    log: { debug: () => {}, info: () => {}, error: () => {}, warn: () => {} },
+    before: configContent(disk, root),
+    plugins: [],
+    lists,
+    check: () => {},
+    lasting: [],
+  })
+  t.teardown(watching.close)
+}
 
 test('runtime-5: a changed file in config is noticed, a wrong one is named, and the daemon keeps what it started with', async (t) => {
   const daemon = await startTestDaemon(t)
@@ -168,7 +188,6 @@ test('runtime-5: a folder that takes the place of config is watched, whether the
   const root = await freshRoot()
   const [config, next] = [join(root, 'config'), join(root, 'next')]
   mkdirSync(config, { recursive: true })
-  const disk = createDisk()
   const file = join(config, 'mcp.toml')
   let seen = ''
   const looks: (string | undefined)[] = []
@@ -177,18 +196,7 @@ test('runtime-5: a folder that takes the place of config is watched, whether the
     if (seen === '') looks.push(believed)
     return seen === '' && believed === undefined ? ['mcp'] : []
   }
-  const watching = await watchConfig({
-    disk,
-    clock,
-    root,
-    log: { debug: () => {}, info: () => {}, error: () => {}, warn: () => {} },
-    before: configContent(disk, root),
-    plugins: [],
-    lists: { covers: () => true, files: () => ['mcp'], elsewhere: () => [], look },
-    check: () => {},
-    lasting: [],
-  })
-  t.teardown(watching.close)
+  await watchLists(t, root, { covers: () => true, files: () => ['mcp'], elsewhere: () => [], look })
   // While there is no folder nothing that is watched keeps the process alive.
   const alive = setInterval(() => {}, 1_000)
   t.teardown(() => clearInterval(alive))
@@ -216,7 +224,7 @@ test('runtime-5: a folder that takes the place of config is watched, whether the
 test('runtime-5: a file elsewhere that is written just when the watch begins is seen whole', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
-  const [disk, file] = [createDisk(), join(root, 'mine.toml')]
+  const file = join(root, 'mine.toml')
   let isSeen = false
   // It is watched from a moment after the second look on.
   const look = (): readonly string[] => {
@@ -224,18 +232,7 @@ test('runtime-5: a file elsewhere that is written just when the watch begins is 
     writeFileSync(file, existsSync(file) ? 'whole' : '')
     return []
   }
-  const watching = await watchConfig({
-    disk,
-    clock,
-    root,
-    log: { debug: () => {}, info: () => {}, error: () => {}, warn: () => {} },
-    before: configContent(disk, root),
-    plugins: [],
-    lists: { covers: () => true, files: () => ['mine'], elsewhere: () => [file], look },
-    check: () => {},
-    lasting: [],
-  })
-  t.teardown(watching.close)
+  await watchLists(t, root, { covers: () => true, files: () => ['mine'], elsewhere: () => [file], look })
   for (let left = 300; left > 0 && !isSeen; left -= 1) await clock.sleep(100)
   t.true(isSeen)
 })
